@@ -1,0 +1,66 @@
+# make demo: install the package, then calibrate and evaluate both procedures on integer additions.
+# make test: install it with the development requirements, then check the project and run every notebook.
+# Both set up .venv by themselves, once; all they need is Python >= 3.10 and make.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PROJECT := settings.ini setup.py pyproject.toml constraints.txt
+PACKAGE := $(shell find conformal_ar -type f -not -path '*/__pycache__/*')
+
+.NOTPARALLEL:
+
+.PHONY: help demo test export clean-notebooks readme results docs build clean
+help:                    ## list these targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+
+demo: .venv/package      ## show calibrated prediction sets for integer additions
+	$(BIN)/conformal-ar demo
+
+test: .venv/dev          ## check code, notebooks and README, then run the notebooks
+	$(BIN)/python .ci/test.py
+
+export: .venv/dev        ## write conformal_ar/*.py from the notebooks
+	$(BIN)/nbdev_export
+
+clean-notebooks: .venv/dev  ## strip superfluous metadata from the notebooks
+	$(BIN)/nbdev_clean
+
+readme: .venv/dev        ## write README.md from nbs/index.ipynb
+	$(BIN)/python .ci/readme.py
+
+results: .venv/package .venv/dev  ## measure the numbers in the README again, and put them there
+	$(BIN)/conformal-ar demo --results nbs/results/demo_additions.json
+	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter nbconvert --to notebook --execute --inplace nbs/index.ipynb
+	$(BIN)/nbdev_clean --fname nbs/index.ipynb
+	$(BIN)/python .ci/readme.py
+
+docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
+	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" $(BIN)/nbdev_docs
+
+build: .venv/dev         ## build the wheel and the source archive in dist/
+	rm -rf build dist *.egg-info
+	$(BIN)/python -m build
+	@rm -rf build *.egg-info
+
+clean:                   ## remove the environment and everything that was built
+	rm -rf .venv build dist *.egg-info _docs _proc
+
+# Stamps: each is redone when what it depends on has changed.
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	  || { echo "conformal_ar needs Python 3.10 or later; give one with make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/package: .venv/created $(PROJECT) $(PACKAGE)
+	@echo "Installing the package (the first time, with torch and transformers, takes minutes) ..."
+	@rm -rf build
+	$(INSTALL) .
+	@rm -rf build *.egg-info; touch $@
+
+.venv/dev: .venv/created $(PROJECT)
+	@echo "Installing the development requirements (the first time takes minutes) ..."
+	@rm -rf build
+	$(INSTALL) ".[all,dev]"
+	@rm -rf build *.egg-info; touch $@
