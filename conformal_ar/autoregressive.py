@@ -16,7 +16,7 @@ import torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-# %% ../nbs/01_autoregressive.ipynb #a4face82
+# %% ../nbs/01_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable
 class Autoregressor(Protocol):
     "What a model must answer to be searched and calibrated (Deutschmann et al. 2024, section 3.1)"
@@ -56,7 +56,7 @@ class Autoregressor(Protocol):
         "Texts of token ids"
         ...
 
-# %% ../nbs/01_autoregressive.ipynb #e52762f2
+# %% ../nbs/01_autoregressive.ipynb #2bf7e784
 class ToyMarkov:
     "An asymmetric Markov chain over the letters a, b, c, conditioned on two real numbers"
     pad_token_id, end_token_id, letters = 0, 1, "abc"
@@ -74,7 +74,7 @@ class ToyMarkov:
     def _log_probs(self, x, previous):
         return (self.W[previous] + x[:, :1]*self.U[0] + x[:, 1:]*self.U[1]).log_softmax(-1)
 
-# %% ../nbs/01_autoregressive.ipynb #013776e0
+# %% ../nbs/01_autoregressive.ipynb #a961f194
 @patch
 def start(self:ToyMarkov, inputs):
     x = torch.as_tensor(np.asarray(inputs), dtype=torch.float32)
@@ -86,7 +86,7 @@ def extend(self:ToyMarkov, state, rows, tokens):
     x = state[rows]
     return x, self._log_probs(x, tokens)
 
-# %% ../nbs/01_autoregressive.ipynb #00d703f7
+# %% ../nbs/01_autoregressive.ipynb #65e9e44a
 @patch
 def score(self:ToyMarkov, inputs, targets):
     x = torch.as_tensor(np.asarray(inputs), dtype=torch.float32)
@@ -94,7 +94,7 @@ def score(self:ToyMarkov, inputs, targets):
     scores = [self._log_probs(x, p).gather(1, t[:, None]) for p, t in zip(previous.T, targets.T)]
     return torch.cat(scores, 1).masked_fill(targets == self.pad_token_id, 0.)
 
-# %% ../nbs/01_autoregressive.ipynb #49baf8cd
+# %% ../nbs/01_autoregressive.ipynb #fd268fe4
 @patch
 def encode(self:ToyMarkov, texts):
     ids = [[2 + self.letters.index(c) for c in text] + [self.end_token_id] for text in texts]
@@ -108,7 +108,7 @@ def decode(self:ToyMarkov, ids):
 @patch
 def fingerprint(self:ToyMarkov): return sha256(self.W.numpy().tobytes() + self.U.numpy().tobytes()).hexdigest()
 
-# %% ../nbs/01_autoregressive.ipynb #73a1b4dc
+# %% ../nbs/01_autoregressive.ipynb #7740ef33
 @patch
 def sample(self:ToyMarkov,
     n:int,          # Number of pairs
@@ -128,7 +128,7 @@ def sample(self:ToyMarkov,
         state, log_probs = self.extend(state, rows, token)
     return x.numpy(), torch.stack(tokens, 1)
 
-# %% ../nbs/01_autoregressive.ipynb #a2f76589
+# %% ../nbs/01_autoregressive.ipynb #e2fb0703
 @patch
 def enumerate(self:ToyMarkov,
     max_len:int, # Longest sequence, in tokens, the end token counted
@@ -138,7 +138,7 @@ def enumerate(self:ToyMarkov,
     ids = self.encode(texts)
     return torch.nn.functional.pad(ids, (0, max_len - ids.shape[1]), value=self.pad_token_id)
 
-# %% ../nbs/01_autoregressive.ipynb #41781609
+# %% ../nbs/01_autoregressive.ipynb #baf6228f
 def cumulative_scores(
     log_probs:np.ndarray, # [N, L] log-probability of each token, 0 after the end token
     lengths:np.ndarray,   # [N] tokens of each sequence, the end token counted
@@ -149,7 +149,7 @@ def cumulative_scores(
     if not normalize: return sums
     return sums / np.minimum(np.arange(1, sums.shape[1] + 1), np.asarray(lengths)[:, None])
 
-# %% ../nbs/01_autoregressive.ipynb #39dd1524
+# %% ../nbs/01_autoregressive.ipynb #8f52d0b6
 def target_lengths(
     ids:torch.Tensor, # [N, L] target ids
     end_token_id:int, # The end token
@@ -158,7 +158,7 @@ def target_lengths(
     ended = np.asarray(ids) == end_token_id
     return np.where(ended.any(1), ended.argmax(1) + 1, ended.shape[1] + 1)
 
-# %% ../nbs/01_autoregressive.ipynb #54666610
+# %% ../nbs/01_autoregressive.ipynb #6cd5a793
 def check_log_probs(
     log_probs:torch.Tensor, # [R, …] log-probabilities of any shape
     owner:Sequence[int],    # [R] the input that each row belongs to
@@ -170,7 +170,7 @@ def check_log_probs(
         raise ValueError(f"The model gave NaN or infinite log-probabilities for input {i}. "
                          "Check its weights and dtype (float16 overflows easily; try float32).")
 
-# %% ../nbs/01_autoregressive.ipynb #5988b3b7
+# %% ../nbs/01_autoregressive.ipynb #26da2747
 def take(
     inputs:Sequence, # Inputs: a list, an array or a tensor
     index:Sequence[int], # Which of them
@@ -184,7 +184,7 @@ def input_length(
     "How long an input is, for batches of like length"
     return len(x) if hasattr(x, "__len__") else 0
 
-# %% ../nbs/01_autoregressive.ipynb #388354cb
+# %% ../nbs/01_autoregressive.ipynb #242623cb
 def prefix_scores(
     ar:Autoregressor,       # The model
     inputs:Sequence,        # [N] conditions

@@ -75,7 +75,7 @@ def split_threshold(
     k = conformal_rank(alpha, len(scores))
     return float(np.partition(scores, k-1)[k-1]) if k else -np.inf
 
-# %% ../nbs/00_conformal.ipynb #02c36ce0
+# %% ../nbs/00_conformal.ipynb #9d2c7f65
 KINDS = ("marginal", "pac", "group", "post-hoc")
 
 @dataclass(frozen=True, repr=False)
@@ -97,21 +97,21 @@ class Guarantee:
             raise ValueError(f"level {level} is above 1 - k/(n_cal+1) = {1 - k/(n+1)}")
         if self.kind in ("pac", "post-hoc") and self.delta is None:
             raise ValueError(f"kind {self.kind!r} needs delta, the risk of its confidence bound")
-        if self.delta is not None: check_risk(self.delta, "delta")
-        for f, value in dict(level=level, n_cal=n, k=k).items(): object.__setattr__(self, f, value)
+        delta = None if self.delta is None else float(check_risk(self.delta, "delta"))
+        for f, value in dict(level=level, n_cal=n, k=k, delta=delta).items():
+            object.__setattr__(self, f, value)
 
     def __repr__(self):
         places = 3 if not 0 < self.level < 1 else max(3, 1 + ceil(-np.log10(1 - self.level)))
-        delta = "" if self.delta is None else f", delta={float(self.delta):g}"
+        delta = "" if self.delta is None else f", delta={self.delta:g}"
         return (f"Guarantee(level={round(self.level, places)}, kind={self.kind!r}, "
                 f"n_cal={self.n_cal}, k={self.k}{delta})")
 
-# %% ../nbs/00_conformal.ipynb #39cbb81f
+# %% ../nbs/00_conformal.ipynb #f496e954
 @patch
 def asdict(self:Guarantee) -> dict: # numbers and strings, ready for JSON
     "The fields as a dictionary; `Guarantee(**d)` gives the guarantee back"
-    d = {f.name: getattr(self, f.name) for f in fields(self)}
-    return {**d, "delta": None if self.delta is None else float(self.delta)}
+    return {f.name: getattr(self, f.name) for f in fields(self)}
 
 # %% ../nbs/00_conformal.ipynb #7079a7f4
 @patch(as_prop=True)

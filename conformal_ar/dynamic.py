@@ -19,7 +19,7 @@ from .procedure import Procedure
 from .search import Hypotheses, threshold_search
 from .subsets import ConformalBeamSubsets
 
-# %% ../nbs/04_dynamic_beams.ipynb #7e81ba1d
+# %% ../nbs/04_dynamic_beams.ipynb #9bda4e3f
 def choose_max_len(
     lengths:Sequence[int], # Lengths of targets in tokens, the end token counted; never those of the calibration set
     quantile:float=0.999,  # Share of the lengths that fit, in (0, 1]
@@ -30,7 +30,7 @@ def choose_max_len(
     if not 0 < quantile <= 1: raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
-# %% ../nbs/04_dynamic_beams.ipynb #24d90dab
+# %% ../nbs/04_dynamic_beams.ipynb #228edc4f
 class DynamicConformalBeams(Procedure):
     "Procedure 2: thresholds at every decoding step (Deutschmann et al. 2024, section 4.2)"
     settings = ("alpha", "max_len", "stop", "too_long", "delta")
@@ -50,7 +50,7 @@ class DynamicConformalBeams(Procedure):
         check_risk(delta, "delta")
         self.stop, self.too_long, self.delta = stop, too_long, delta
 
-# %% ../nbs/04_dynamic_beams.ipynb #a689ac90
+# %% ../nbs/04_dynamic_beams.ipynb #a524bce3
 @patch
 def calibrate_scores(self:DynamicConformalBeams,
     scores:np.ndarray, # [N, max_len] prefix scores of the calibration pairs; −∞ at the last step where the target is longer
@@ -76,7 +76,7 @@ def calibrate_scores(self:DynamicConformalBeams,
 def _calibrate(self:DynamicConformalBeams, inputs, ids, progress=False, **kwargs):
     self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, progress=progress, **kwargs))
 
-# %% ../nbs/04_dynamic_beams.ipynb #ca6cc3e4
+# %% ../nbs/04_dynamic_beams.ipynb #bda363d4
 @patch
 def _search(self:DynamicConformalBeams, inputs, progress=False, **kwargs):
     return threshold_search(self.ar, inputs, self.thresholds - self.slack, self.max_len,
@@ -91,7 +91,7 @@ def select(self:DynamicConformalBeams,
         raise ValueError("select needs stop='max_len': where search stops with the last unfinished prefix, the finished do not tell")
     return table.select((table.prefix_scores() >= self.thresholds - self.slack).all(1))
 
-# %% ../nbs/04_dynamic_beams.ipynb #a6bd7e7b
+# %% ../nbs/04_dynamic_beams.ipynb #60629052
 def choose_procedure(
     beam_coverage:float, # Coverage of fixed 5-beams on validation data, never on calibration data
     alpha:float,         # Intended risk per step

@@ -18,7 +18,7 @@ from .autoregressive import (Autoregressor, check_log_probs, cumulative_scores,
                                          input_length, take)
 from .conformal import check_count
 
-# %% ../nbs/02_search.ipynb #2ea30bb1
+# %% ../nbs/02_search.ipynb #bc7e5a04
 @dataclass(frozen=True)
 class Hypotheses:
     "Finished sequences of many inputs in one flat table"
@@ -46,7 +46,7 @@ class Hypotheses:
         rows = ("owner", "tokens", "length", "log_probs")
         return replace(self, **{name: getattr(self, name)[keep] for name in rows})
 
-# %% ../nbs/02_search.ipynb #287eef9d
+# %% ../nbs/02_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
     "Prefixes, a row each, while they are being searched"
     owner:torch.Tensor     # [R] index of the input
@@ -69,7 +69,7 @@ class Prefixes(NamedTuple):
         return new._replace(length=torch.full_like(new.length, step),
                             sums=new.sums + log_probs.double())
 
-# %% ../nbs/02_search.ipynb #065aa3d1
+# %% ../nbs/02_search.ipynb #82cf4525
 def empty_prefixes(
     owner:Sequence[int], # [R] index of the input of each row
     max_len:int,         # L, the most tokens a row may get
@@ -95,7 +95,7 @@ def gather(
     table = Hypotheses(owner, tokens, length, log_probs, truncated, last_step, rows)
     return table.select(np.lexsort((-(table.scores if normalize else table.sums), owner)))
 
-# %% ../nbs/02_search.ipynb #b3225c18
+# %% ../nbs/02_search.ipynb #7793dd29
 def best_per_owner(
     owner:torch.Tensor,  # [R] group of each row
     values:torch.Tensor, # [R] what to rank by
@@ -109,7 +109,7 @@ def best_per_owner(
     rank = torch.arange(len(order), device=order.device) - starts
     return order[rank < count], rank[rank < count]
 
-# %% ../nbs/02_search.ipynb #85619b4d
+# %% ../nbs/02_search.ipynb #292bea31
 def _beam_candidates(live, log_probs, width, last, end, pad):
     "The continuations of one step that compete: rows, tokens, log-probabilities, sums, rank within the input"
     if pad != end: log_probs = log_probs.index_fill(1, torch.tensor(pad, device=log_probs.device), -torch.inf)
@@ -122,7 +122,7 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
     best, rank = best_per_owner(live.owner[rows], sums, 2*width)
     return rows[best], tokens[best], values[best], rank
 
-# %% ../nbs/02_search.ipynb #a5533f60
+# %% ../nbs/02_search.ipynb #ea825e60
 def _beam_chunk(ar, inputs, width, max_len):
     "Beam search over a few inputs at once: their finished rows, and the number of rows expanded"
     state, log_probs = ar.start(inputs)
@@ -150,7 +150,7 @@ def _beam_chunk(ar, inputs, width, max_len):
         state, log_probs = ar.extend(state, rows, live.tokens[:, step-1])
     return done, expanded
 
-# %% ../nbs/02_search.ipynb #a05402d2
+# %% ../nbs/02_search.ipynb #9864c90f
 def by_length(inputs:Sequence, size:int, progress:bool, desc:str):
     "Batches of indices of inputs of like length, under a progress bar that counts inputs"
     order = np.array(sorted(range(len(inputs)), key=lambda i: input_length(inputs[i])), dtype=int)
@@ -160,7 +160,7 @@ def by_length(inputs:Sequence, size:int, progress:bool, desc:str):
             yield batch
             bar.update(len(batch))
 
-# %% ../nbs/02_search.ipynb #34d584d2
+# %% ../nbs/02_search.ipynb #991f217a
 def beam_search(
     ar:Autoregressor,    # The model
     inputs:Sequence,     # [n] conditions
@@ -178,7 +178,7 @@ def beam_search(
         expanded += rows
     return gather(found, np.zeros(len(inputs), bool), np.full(len(inputs), max_len), expanded)
 
-# %% ../nbs/02_search.ipynb #604da421
+# %% ../nbs/02_search.ipynb #79b09016
 def passing(
     live:Prefixes,          # Prefixes of `step - 1` tokens
     log_probs:torch.Tensor, # [R, V] log-probabilities of their next tokens
@@ -195,7 +195,7 @@ def passing(
     keep = ((live.sums[rows] + values.double())/size >= threshold) & (values > -torch.inf)
     return rows[keep], tokens[keep], values[keep]
 
-# %% ../nbs/02_search.ipynb #5d65a3c5
+# %% ../nbs/02_search.ipynb #eb896987
 def split_frontier(
     owner:torch.Tensor,   # [R] input of each row, equal ones together
     max_rows:int,         # Most rows in a part
@@ -209,7 +209,7 @@ def split_frontier(
     while cuts[-1] < n: cuts.append(int(edges[np.searchsorted(edges, cuts[-1] + max_rows, "right") - 1]))
     return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
 
-# %% ../nbs/02_search.ipynb #134ec114
+# %% ../nbs/02_search.ipynb #672ad258
 class _Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n):
@@ -253,7 +253,7 @@ class _Walk:
             state, log_probs = self.ar.extend(state, rows, live.tokens[:, step-1])
             step += 1
 
-# %% ../nbs/02_search.ipynb #309162f2
+# %% ../nbs/02_search.ipynb #458d085e
 def threshold_search(
     ar:Autoregressor,         # The model
     inputs:Sequence,          # [n] conditions
@@ -277,7 +277,7 @@ def threshold_search(
     table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded, normalize)
     return table.select(holds(table, t, normalize, stop))
 
-# %% ../nbs/02_search.ipynb #5ec11db0
+# %% ../nbs/02_search.ipynb #77fcc4ad
 def check_thresholds(thresholds, max_len):
     "Thresholds as a float64 array of shape `[max_len]`; `ValueError` for a wrong shape, NaN or +∞"
     t = np.asarray(thresholds, dtype=np.float64)

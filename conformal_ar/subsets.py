@@ -18,7 +18,7 @@ from .conformal import (Guarantee, check_count, check_feasible, check_risk,
 from .procedure import Procedure
 from .search import Hypotheses, beam_search
 
-# %% ../nbs/03_beam_subsets.ipynb #355f1f4c
+# %% ../nbs/03_beam_subsets.ipynb #79615bf1
 def true_rows(
     table:Hypotheses,     # Hypotheses of n inputs
     targets:torch.Tensor, # [n, L] true ids with the end token, padded
@@ -30,7 +30,7 @@ def true_rows(
     padded[:, :targets.shape[1]] = targets[:, :steps]
     return (table.tokens == padded[table.owner]).all(1)
 
-# %% ../nbs/03_beam_subsets.ipynb #b3a83f03
+# %% ../nbs/03_beam_subsets.ipynb #a07a3e10
 class ConformalBeamSubsets(Procedure):
     "Procedure 1: subsets of beam-search results (Deutschmann et al. 2024, section 4.1)"
     settings = ("alpha", "max_len", "width", "delta")
@@ -47,7 +47,7 @@ class ConformalBeamSubsets(Procedure):
         check_risk(delta, "delta")
         self.width, self.delta = check_count(width, "width"), delta
 
-# %% ../nbs/03_beam_subsets.ipynb #2b85e085
+# %% ../nbs/03_beam_subsets.ipynb #3982a799
 @patch
 def calibrate_beams(self:ConformalBeamSubsets,
     beams:Hypotheses,     # Beam-search results of the N calibration inputs, as wide as `width`
@@ -70,7 +70,7 @@ def calibrate_beams(self:ConformalBeamSubsets,
 def _calibrate(self:ConformalBeamSubsets, inputs, ids, progress=False, **kwargs):
     self.calibrate_beams(beam_search(self.ar, inputs, self.width, self.max_len, progress=progress, **kwargs), ids)
 
-# %% ../nbs/03_beam_subsets.ipynb #c434e4a5
+# %% ../nbs/03_beam_subsets.ipynb #fac714d7
 @patch(as_prop=True)
 def conditional(self:ConformalBeamSubsets)->Guarantee:
     "The promise for truths that are in the beam"
@@ -82,7 +82,7 @@ def beam_coverage(self:ConformalBeamSubsets)->float:
     "Share of calibration truths that are in the beam"
     return self.n_in_beam/self.guarantee.n_cal
 
-# %% ../nbs/03_beam_subsets.ipynb #7c5eb32f
+# %% ../nbs/03_beam_subsets.ipynb #2d685e39
 @patch
 def select(self:ConformalBeamSubsets,
     table:Hypotheses, # Beam-search results
