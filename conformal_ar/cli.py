@@ -157,7 +157,7 @@ def _procedure(name):
 # %% ../nbs/40_cli.ipynb #82162034
 def _save_calibration(cp, folder, model):
     "Save a calibration with the name of its model"
-    from conformal_ar.evaluation import write_text
+    from conformal_ar.results import write_text
     if Path(model).is_dir(): model = str(Path(model).resolve())
     write_text(folder/"model.json", json.dumps(dict(model=model)) + "\n")
     cp.save(folder)
@@ -203,7 +203,7 @@ def calibrate(
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
     from conformal_ar.conformal import check_feasible, check_risk
-    from conformal_ar.evaluation import check_writable
+    from conformal_ar.results import check_writable
     check_risk(alpha); check_risk(delta, "delta")
     if (max_len is None) == (lengths is None):
         raise ValueError("give either --max-len, or --lengths with a file of other pairs (training "
@@ -237,7 +237,7 @@ def predict(
     model:SameModel=None, input_column:InputColumn="input", device:Device=None,
 ):
     "Predict one set of sequences for each input, as JSONL."
-    from conformal_ar.evaluation import check_file, write_text
+    from conformal_ar.results import check_file, write_text
     if (data is None) == (not text): raise ValueError("give either a file of inputs or --text")
     if output: check_file(output)
     inputs = list(text) or read_columns(data, input_column)[0]
@@ -253,7 +253,7 @@ _columns = dict(procedure="procedure", alpha="α", promised="promised", coverage
 
 def _table(rows):
     "Rows of results for the terminal"
-    from conformal_ar.evaluation import markdown_table
+    from conformal_ar.results import markdown_table
     form = dict(alpha="g", mean_size=".2f", median_size="g", p95_size="g", seconds=".1f")
     def shown(r):
         interval = f"{r['coverage_low']:.3f}–{r['coverage_high']:.3f}"
@@ -281,7 +281,7 @@ def evaluate(
     device:Device=None,
 ):
     "Measure coverage and set sizes on pairs of input and target, and compare with the promise."
-    from conformal_ar.evaluation import check_file, write_results
+    from conformal_ar.results import check_file, write_results
     if results: check_file(results)
     inputs, targets = read_columns(data, input_column, target_column)
     cp = _load_calibration(calibration, model, device)
@@ -381,7 +381,8 @@ def demo(
 ):
     "Calibrate and test both procedures on integer additions."
     from conformal_ar.conformal import check_feasible, check_risk
-    from conformal_ar.evaluation import check_file, check_writable, evaluate_sets, write_results
+    from conformal_ar.evaluation import evaluate_sets
+    from conformal_ar.results import check_file, check_writable, write_results
     alpha = list(dict.fromkeys(alpha))
     for a in alpha: check_risk(a)
     check_writable(output)
@@ -419,7 +420,7 @@ def train(
 ):
     "Train a model, or continue an interrupted training."
     from importlib.util import find_spec
-    from conformal_ar.evaluation import check_writable
+    from conformal_ar.results import check_writable
     if find_spec("accelerate") is None: raise ImportError("training needs accelerate, which comes with "
         "the train extra: pip install 'conformal_ar[train]'")
     output = check_writable(output or Path("runs")/f"{task}-{preset}")
@@ -447,7 +448,7 @@ def _run_notebook(path, done):
     except ImportError as e:
         raise ImportError(f"running notebooks needs {e.name}, which comes with the dev extra: "
                           "pip install 'conformal_ar[dev]'") from None
-    from conformal_ar.evaluation import write_text
+    from conformal_ar.results import write_text
     nb = nbformat.read(path, 4)
     client = NotebookClient(nb, timeout=None, kernel_name="python3", on_cell_executed=lambda **_: done(),
         resources=dict(metadata=dict(path=str(path.parent))))
