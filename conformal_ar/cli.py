@@ -24,7 +24,7 @@ def _short(e):
 
 def _say(message): typer.echo(f"conformal-ar: {message}", err=True)
 
-# %% ../nbs/40_cli.ipynb #c3eadf51
+# %% ../nbs/40_cli.ipynb #12885210
 class OneLineErrors(TyperGroup):
     "Commands whose mendable errors are one line on stderr and exit code 2"
     order = "demo train calibrate predict evaluate notebooks".split()
@@ -41,7 +41,7 @@ class OneLineErrors(TyperGroup):
             _say(_short(e))
             raise typer.Exit(2) from None
 
-# %% ../nbs/40_cli.ipynb #af9b7647
+# %% ../nbs/40_cli.ipynb #9e6c732f
 _o = typer.Option
 app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False, rich_markup_mode=None,
     pretty_exceptions_enable=False)
@@ -94,7 +94,7 @@ def _csv_rows(path, delimiter=","):
             yield line, dict(zip(header, row))
         line = reader.line_num + 1
 
-# %% ../nbs/40_cli.ipynb #7550b159
+# %% ../nbs/40_cli.ipynb #eb16fe05
 def read_columns(
     path, # a .jsonl or .csv file (.tsv for tabs); by its first character when the name says neither
     *columns:str, # names of the columns to read
@@ -119,7 +119,7 @@ def _text(path, line, row, column):
     if isinstance(value, str): return value
     raise _at(path, line, f"column '{column}' is not a text: {json.dumps(value)[:60]}")
 
-# %% ../nbs/40_cli.ipynb #3f0200e7
+# %% ../nbs/40_cli.ipynb #325d4f75
 class ProcedureName(str, Enum):
     "The two procedures of the paper"
     dynamic, subsets = "dynamic", "subsets"
@@ -154,7 +154,7 @@ def _procedure(name):
     from conformal_ar.subsets import ConformalBeamSubsets
     return dict(dynamic=DynamicConformalBeams, subsets=ConformalBeamSubsets)[name]
 
-# %% ../nbs/40_cli.ipynb #82162034
+# %% ../nbs/40_cli.ipynb #725e8aac
 def _save_calibration(cp, folder, model):
     "Save a calibration with the name of its model"
     from conformal_ar.results import write_text
@@ -186,7 +186,7 @@ def _promise(guarantee):
     sure = f", with confidence {1 - float(delta):g} over calibration sets" if delta else ""
     return f"promise: sets hold the truth with probability at least {guarantee.level:.4f}{sure}"
 
-# %% ../nbs/40_cli.ipynb #339d1563
+# %% ../nbs/40_cli.ipynb #b92dedad
 @app.command()
 def calibrate(
     data:Data,
@@ -227,7 +227,7 @@ def _set_line(s):
     line = dict(input=s.input, size=len(s), set=s.texts, scores=scores, truncated=s.truncated)
     return json.dumps(line, ensure_ascii=False) + "\n"
 
-# %% ../nbs/40_cli.ipynb #9c30390f
+# %% ../nbs/40_cli.ipynb #df258e47
 @app.command()
 def predict(
     calibration:Calibration,
@@ -246,7 +246,7 @@ def predict(
     if output: write_text(output, lines)
     else: typer.echo(lines, nl=False)
 
-# %% ../nbs/40_cli.ipynb #1256f5a3
+# %% ../nbs/40_cli.ipynb #9661591e
 _columns = dict(procedure="procedure", alpha="α", promised="promised", coverage="coverage",
     interval="95 % interval", mean_size="mean size", median_size="median", p95_size="95th pct",
     empty="empty", truncated="cut", seconds="time (s)")
@@ -272,7 +272,7 @@ def _command(ctx):
         for v in values: words += [*option, getattr(v, "value", str(v))]
     return shlex.join(words)
 
-# %% ../nbs/40_cli.ipynb #c832febe
+# %% ../nbs/40_cli.ipynb #4990bb10
 @app.command()
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data,
@@ -367,7 +367,7 @@ def _figures(evaluations, rows, folder):
                 top.set_title(f"{name}, {last}", loc="left")
         save_figure(fig, folder/file)
 
-# %% ../nbs/40_cli.ipynb #c2b98f0c
+# %% ../nbs/40_cli.ipynb #bb59c062
 @app.command()
 def demo(
     ctx:typer.Context,
@@ -407,7 +407,7 @@ def demo(
         *examples[len(alpha)-1::len(alpha)], "",
         f"results.json, coverage.png, set_sizes.png and size_vs_oracle.png are in {output}"]))
 
-# %% ../nbs/40_cli.ipynb #262eeaf2
+# %% ../nbs/40_cli.ipynb #d8afc50b
 @app.command()
 def train(
     task:Annotated[str, typer.Argument(help="What to learn.")]="additions",
@@ -436,7 +436,7 @@ def _skipped(path):
     front = [c for c in _cells(path)[:2] if c["cell_type"] != "code"]
     return any("skip_exec: true" in "".join(c["source"]) for c in front)
 
-# %% ../nbs/40_cli.ipynb #ac5749b6
+# %% ../nbs/40_cli.ipynb #6cd87642
 def _run_notebook(path, done):
     "Run a notebook in its folder, calling `done` after each cell, and save it whole, cleaned"
     try:
@@ -449,6 +449,7 @@ def _run_notebook(path, done):
         raise ImportError(f"running notebooks needs {e.name}, which comes with the dev extra: "
                           "pip install 'conformal_ar[dev]'") from None
     from conformal_ar.results import write_text
+    os.environ.pop("MPLBACKEND", None)  # figures belong into the notebook
     nb = nbformat.read(path, 4)
     client = NotebookClient(nb, timeout=None, kernel_name="python3", on_cell_executed=lambda **_: done(),
         resources=dict(metadata=dict(path=str(path.parent))))
@@ -459,7 +460,7 @@ def _run_notebook(path, done):
     clean_nb(nb)
     write_text(path, nb2str(nb))
 
-# %% ../nbs/40_cli.ipynb #b6217e2c
+# %% ../nbs/40_cli.ipynb #43e9cf60
 @app.command()
 def notebooks(
     names:Annotated[list[str], typer.Argument(help="Parts of names; all by default.")]=None,
@@ -482,7 +483,7 @@ def notebooks(
             _run_notebook(path, bar.update)
             bar.write(f"{path.name}: done")
 
-# %% ../nbs/40_cli.ipynb #a67697d5
+# %% ../nbs/40_cli.ipynb #155ffd2a
 def main():
     "The console script `conformal-ar`"
     os.environ.setdefault("MPLBACKEND", "Agg")
