@@ -253,7 +253,7 @@ class _Walk:
             state, log_probs = self.ar.extend(state, rows, live.tokens[:, step-1])
             step += 1
 
-# %% ../nbs/02_search.ipynb #458d085e
+# %% ../nbs/02_search.ipynb #6c5ff12d
 def threshold_search(
     ar:Autoregressor,         # The model
     inputs:Sequence,          # [n] conditions
@@ -272,7 +272,7 @@ def threshold_search(
         raise ValueError(f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")
     t = check_thresholds(thresholds, max_len)
     walk = _Walk(ar, t.tolist(), max_len, normalize, max_rows, max_candidates, len(inputs))
-    for batch in by_length(inputs, max_rows, progress, "threshold search"):
+    for batch in by_length(inputs, max(1, max_rows//4), progress, "threshold search"):  # frontiers grow
         walk.run(take(inputs, batch), batch)
     table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded, normalize)
     return table.select(holds(table, t, normalize, stop))
