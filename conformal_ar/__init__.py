@@ -16,10 +16,13 @@ _names = {
     "procedure": "Procedure",
     "subsets": "ConformalBeamSubsets",
     "dynamic": "DynamicConformalBeams choose_max_len choose_procedure",
+    "levelsets": "ConformalLevelSets",
+    "promises": "plan promise pac pac_rank Plan NestedConformalBeams",
+    "variants": "AprioriBeamSubsets CappedLevelSets LengthGroupLevelSets LengthGroupBeams predict_capped",
     "huggingface": "HFSeq2Seq",
     "evaluation": "Evaluation evaluate_sets",
 }
-_modules = {*_names, "cli", "data", "plots", "training"}
+_modules = {*_names, "cli", "data", "plots", "results", "training"}
 _home = {name: module for module, names in _names.items() for name in names.split()}
 
 __all__ = ["__version__", *_home]
