@@ -30,7 +30,7 @@ def choose_max_len(
     if not 0 < quantile <= 1: raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
-# %% ../nbs/04_dynamic_beams.ipynb #228edc4f
+# %% ../nbs/04_dynamic_beams.ipynb #9b275ad3
 class DynamicConformalBeams(Procedure):
     "Procedure 2: thresholds at every decoding step (Deutschmann et al. 2024, section 4.2)"
     settings = ("alpha", "max_len", "stop", "too_long", "delta")
@@ -47,10 +47,9 @@ class DynamicConformalBeams(Procedure):
         super().__init__(ar, alpha, max_len)
         if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
         if too_long not in ("miss", "bound"): raise ValueError(f"too_long must be 'miss' or 'bound', not {too_long!r}")
-        check_risk(delta, "delta")
-        self.stop, self.too_long, self.delta = stop, too_long, delta
+        self.stop, self.too_long, self.delta = stop, too_long, float(check_risk(delta, "delta"))
 
-# %% ../nbs/04_dynamic_beams.ipynb #a524bce3
+# %% ../nbs/04_dynamic_beams.ipynb #a953950d
 @patch
 def calibrate_scores(self:DynamicConformalBeams,
     scores:np.ndarray, # [N, max_len] prefix scores of the calibration pairs; −∞ at the last step where the target is longer
@@ -59,12 +58,15 @@ def calibrate_scores(self:DynamicConformalBeams,
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.too_long == "bound": scores = scores[fits]
     if len(scores) == 0: raise ValueError(f"none of the {n} calibration targets fits into max_len={self.max_len}")
-    check_feasible(self.alpha, len(scores), self.max_len)
+    try: check_feasible(self.alpha, len(scores), self.max_len)
+    except ValueError as e:
+        if fits.all(): raise
+        raise ValueError(f"{fits.sum()} of {n} calibration targets fit into max_len={self.max_len}: {e}") from None
     ranks = step_ranks(self.alpha, len(scores), self.max_len)
     thresholds, _ = tolerance_region(scores, ranks)
     if np.isinf(thresholds).any():
-        raise ValueError(f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} "
-            f"tokens, too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
+        raise ValueError(f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} tokens "
+            f"(or probability 0), too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
             "Use a larger max_len, a larger alpha, or too_long='bound'")
     self.thresholds, self.ranks, k = thresholds, ranks, int(ranks.sum())
     level = 1 - k/(len(scores) + 1)

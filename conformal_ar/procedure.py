@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'check_inputs', 'check_targets', 'read_pairs', 'prediction_sets', 'Procedure']
 
-# %% ../nbs/02b_procedure.ipynb #c08df6c5
+# %% ../nbs/02b_procedure.ipynb #9e4882c7
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, target_lengths
+from .autoregressive import Autoregressor, check_ids, target_lengths
 from .conformal import Guarantee, PredictionSet, check_count, check_risk
 from .results import write_text
 from .search import Hypotheses
@@ -90,7 +90,7 @@ def prediction_sets(
         sets.append(PredictionSet(list(first), prefix[rows, -1], tokens, table.truncated[i], inputs[i], prefix[rows]))
     return sets
 
-# %% ../nbs/02b_procedure.ipynb #3715288d
+# %% ../nbs/02b_procedure.ipynb #4d9a11d9
 class Procedure:
     "A conformal procedure over an autoregressive model; see `ConformalBeamSubsets` and `DynamicConformalBeams`"
     settings, found = ("alpha", "max_len"), ()  # arguments of the constructor; results of calibration
@@ -101,9 +101,15 @@ class Procedure:
         alpha:float,      # Risk, strictly between 0 and 1
         max_len:int,      # Decoding steps L†, the end token counted; from the lengths of other data
     ):
+        if not isinstance(ar, Autoregressor): raise TypeError(
+            f"ar must be an Autoregressor, such as HFSeq2Seq.from_pretrained(...), not {type(ar).__name__}: {ar!r:.60}")
         check_risk(alpha)
         self.ar, self.alpha, self.max_len = ar, alpha, check_count(max_len, "max_len")
         self._guarantee = None
+
+    def __setattr__(self, name, value):
+        if name in ("ar", *self.settings): self.__dict__["_guarantee"] = None  # another setting needs another calibration
+        super().__setattr__(name, value)
 
     @property
     def guarantee(self):
@@ -122,13 +128,14 @@ class Procedure:
         values = ", ".join(f"{s}={getattr(self, s)!r}" for s in self.settings)
         return f"{type(self).__name__}({values}): {self._guarantee or 'not calibrated'}"
 
-# %% ../nbs/02b_procedure.ipynb #f969e558
+# %% ../nbs/02b_procedure.ipynb #18cafc0e
 @patch
 def _ids(self:Procedure, inputs, targets, input_column, target_column):
     "Inputs and target ids, checked; a warning where targets are too long to be in a set"
     inputs, targets = read_pairs(inputs, targets, input_column, target_column)
     if hasattr(self.ar, "check"): self.ar.check(inputs)
     ids = targets if isinstance(targets, torch.Tensor) else self.ar.encode(targets)
+    ids = check_ids(ids, self.ar.end_token_id, self.ar.pad_token_id)
     long = int((target_lengths(ids, self.ar.end_token_id) > self.max_len).sum())
     if long: warnings.warn(f"{long} of {len(ids)} targets ({long/len(ids):.2%}) have more than max_len="
                            f"{self.max_len} tokens; no set can contain them, they count as misses", stacklevel=3)
@@ -188,10 +195,11 @@ def evaluate(self:Procedure,
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee)
 
-# %% ../nbs/02b_procedure.ipynb #0f1a0eec
+# %% ../nbs/02b_procedure.ipynb #df6c940e
 FORMAT, FILE = 1, "conformal.json"
 
 def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+def _file(folder): return Path(folder) if Path(folder).is_file() else Path(folder)/FILE
 def _fingerprint(ar): return ar.fingerprint() if hasattr(ar, "fingerprint") else None
 def _plain(v): return v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
 
@@ -209,16 +217,16 @@ def save(self:Procedure,
     write_text(path, json.dumps({**data, "checksum": _checksum(data)}, indent=1))
     return path
 
-# %% ../nbs/02b_procedure.ipynb #675ff3b0
+# %% ../nbs/02b_procedure.ipynb #066c6ea7
 def _read(folder):
     "The saved numbers, checked"
-    path = Path(folder)/FILE
+    path = _file(folder)
     if not path.is_file(): raise FileNotFoundError(f"no saved calibration at {path}")
     corrupt = f"{path} is corrupt; calibrate again and save"
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         form = data["format"]
-    except (ValueError, KeyError, TypeError): raise ValueError(corrupt) from None
+    except (ValueError, KeyError, TypeError, RecursionError): raise ValueError(corrupt) from None
     if not isinstance(form, int) or form > FORMAT:
         raise ValueError(f"{path} has format {form}; this version reads up to {FORMAT}: update conformal_ar")
     if data.pop("checksum", None) != _checksum(data): raise ValueError(corrupt)
@@ -226,18 +234,20 @@ def _read(folder):
 
 def _kinds(cls): return {cls.__name__: cls, **{n: k for c in cls.__subclasses__() for n, k in _kinds(c).items()}}
 
-# %% ../nbs/02b_procedure.ipynb #291d5f4a
+# %% ../nbs/02b_procedure.ipynb #49569688
 @patch(cls_method=True)
 def load(cls:Procedure,
-    folder:str|Path,  # Folder with `conformal.json`
+    folder:str|Path,  # Folder with `conformal.json`, or the file
     ar:Autoregressor, # The model it was calibrated with
 )->Procedure: # The calibrated procedure; `Procedure.load` takes any kind
     "Load a saved calibration; `ValueError` if it is corrupt, newer, of another kind or of another model"
-    data, path = _read(folder), Path(folder)/FILE
+    data, path = _read(folder), _file(folder)
     kind = _kinds(cls).get(data["procedure"])
     if kind is None: raise ValueError(f"{path} holds {data['procedure']}, not {cls.__name__}: use {data['procedure']}.load")
     if data["fingerprint"] != _fingerprint(ar): raise ValueError(f"{path} was calibrated with another model or tokenizer "
         "(or another dtype), and its promise does not carry over: load that model, or calibrate again")
+    if data["fingerprint"] is None: warnings.warn(f"{path} names no model, for {type(ar).__name__} has no fingerprint(): "
+        "whether it was calibrated with this one cannot be told", stacklevel=2)
     settings = data["settings"]
     alpha = settings["alpha"]
     self = kind(ar, **{**settings, "alpha": Fraction(alpha) if "/" in alpha else float(alpha)})

@@ -6,8 +6,8 @@
 __all__ = ['whole_file', 'write_text', 'check_writable', 'check_file', 'markdown_table', 'jsonable', 'environment',
            'write_results', 'read_results']
 
-# %% ../nbs/02a_results.ipynb #9f1d391c
-import datetime, importlib.metadata, json, math, os, platform, subprocess, sys
+# %% ../nbs/02a_results.ipynb #54685db0
+import datetime, importlib.metadata, json, math, os, platform, shutil, subprocess, sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def _is_stream(path):
     path = Path(path)
     return path.exists() and not (path.is_file() or path.is_dir())
 
-# %% ../nbs/02a_results.ipynb #70c41e95
+# %% ../nbs/02a_results.ipynb #a15ce0b1
 @contextmanager
 def whole_file(
     path, # the file to write; its folder is made if missing
@@ -32,6 +32,7 @@ def whole_file(
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
+        if path.exists(): shutil.copymode(path, temporary)
         os.replace(temporary, path)
     finally: temporary.unlink(missing_ok=True)
 

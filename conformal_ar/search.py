@@ -18,7 +18,7 @@ from .autoregressive import (Autoregressor, check_log_probs, cumulative_scores,
                                          input_length, take)
 from .conformal import check_count
 
-# %% ../nbs/02_search.ipynb #bc7e5a04
+# %% ../nbs/02_search.ipynb #3bf2101d
 @dataclass(frozen=True)
 class Hypotheses:
     "Finished sequences of many inputs in one flat table"
@@ -31,18 +31,20 @@ class Hypotheses:
     rows:int = 0          # prefixes handed to the model, over all inputs
 
     @property
-    def n_inputs(self): return len(self.truncated)
+    def n_inputs(self): "Number of inputs"; return len(self.truncated)
     @property
-    def set_sizes(self): return np.bincount(self.owner, minlength=self.n_inputs)
+    def set_sizes(self): "[n] hypotheses of each input"; return np.bincount(self.owner, minlength=self.n_inputs)
     @property
-    def sums(self): return self.log_probs.cumsum(1, dtype=np.float64)[:, -1]   # added in decoding order
+    def sums(self): "[R] log-likelihoods, in nats"; return self.log_probs.cumsum(1, dtype=np.float64)[:, -1]
     @property
-    def scores(self): return self.sums / self.length
+    def scores(self): "[R] log-likelihoods per token, in nats"; return self.sums / self.length
 
     def __len__(self): return len(self.owner)
     def prefix_scores(self, normalize=True):
+        "[R, L] scores of all prefixes, in nats (per token if normalised)"
         return cumulative_scores(self.log_probs, self.length, normalize)
     def select(self, keep):
+        "The rows that the mask or index `keep` [R] picks, with the same inputs"
         rows = ("owner", "tokens", "length", "log_probs")
         return replace(self, **{name: getattr(self, name)[keep] for name in rows})
 
@@ -160,7 +162,7 @@ def by_length(inputs:Sequence, size:int, progress:bool, desc:str):
             yield batch
             bar.update(len(batch))
 
-# %% ../nbs/02_search.ipynb #991f217a
+# %% ../nbs/02_search.ipynb #704a7beb
 def beam_search(
     ar:Autoregressor,    # The model
     inputs:Sequence,     # [n] conditions
@@ -168,7 +170,7 @@ def beam_search(
     max_len:int,         # Decoding steps, the end token counted
     max_rows:int=1024,   # Most prefixes in a call of the model; never changes the result
     progress:bool=False, # Show a progress bar?
-)->Hypotheses: # `width` finished sequences of each input, or all of them where fewer exist
+)->Hypotheses: # At most `width` finished sequences of each input
     "Batched beam search, ranked by log-likelihood per token (Deutschmann et al. 2024, section 3.1)"
     check_count(width, "width"), check_count(max_len, "max_len"), check_count(max_rows, "max_rows")
     found, expanded = [empty_prefixes([], max_len, ar.pad_token_id)], 0

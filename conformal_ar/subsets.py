@@ -30,7 +30,7 @@ def true_rows(
     padded[:, :targets.shape[1]] = targets[:, :steps]
     return (table.tokens == padded[table.owner]).all(1)
 
-# %% ../nbs/03_beam_subsets.ipynb #a07a3e10
+# %% ../nbs/03_beam_subsets.ipynb #f2bea36f
 class ConformalBeamSubsets(Procedure):
     "Procedure 1: subsets of beam-search results (Deutschmann et al. 2024, section 4.1)"
     settings = ("alpha", "max_len", "width", "delta")
@@ -44,8 +44,7 @@ class ConformalBeamSubsets(Procedure):
         delta:float=0.05,  # Risk that the bound on the beam's coverage fails, in (0, 1)
     ):
         super().__init__(ar, alpha, max_len)
-        check_risk(delta, "delta")
-        self.width, self.delta = check_count(width, "width"), delta
+        self.width, self.delta = check_count(width, "width"), float(check_risk(delta, "delta"))
 
 # %% ../nbs/03_beam_subsets.ipynb #3982a799
 @patch
