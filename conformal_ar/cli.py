@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['app', 'Data', 'Calibration', 'Model', 'SameModel', 'Device', 'InputColumn', 'TargetColumn', 'OneLineErrors',
            'conformal_ar', 'read_columns', 'ProcedureName', 'TooLong', 'calibrate', 'predict', 'evaluate', 'demo',
-           'train', 'notebooks', 'main']
+           'train', 'reproduce', 'notebooks', 'main']
 
-# %% ../nbs/40_cli.ipynb #eaf91127
+# %% ../nbs/40_cli.ipynb #c6282c63
 import csv, errno, json, os, shlex, sys, time, warnings
 from enum import Enum
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -24,10 +25,10 @@ def _short(e):
 
 def _say(message): typer.echo(f"conformal-ar: {message}", err=True)
 
-# %% ../nbs/40_cli.ipynb #12885210
+# %% ../nbs/40_cli.ipynb #626f064d
 class OneLineErrors(TyperGroup):
     "Commands whose mendable errors are one line on stderr and exit code 2"
-    order = "demo train calibrate predict evaluate notebooks".split()
+    order = "demo train calibrate predict evaluate reproduce notebooks".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 
@@ -58,7 +59,7 @@ def conformal_ar(
 ):
     "Prediction sets, with coverage guarantees, for autoregressive sequence models."
 
-# %% ../nbs/40_cli.ipynb #bd87250a
+# %% ../nbs/40_cli.ipynb #0efd4672
 def _at(path, line, what): return ValueError(f"{path}, line {line}: {what}")
 
 def _lines(path):
@@ -68,19 +69,19 @@ def _lines(path):
             try: yield raw.decode("utf-8-sig" if i == 1 else "utf-8")
             except UnicodeDecodeError as e: raise _at(path, i, f"not UTF-8 ({e.reason})") from None
 
-def _json_rows(path):
+def _json_rows(path, lines):
     "(line number, row) of a JSONL file"
-    for i, line in enumerate(_lines(path), 1):
+    for i, line in enumerate(lines, 1):
         if not line.strip(): continue
         try: row = json.loads(line)
-        except json.JSONDecodeError as e: raise _at(path, i, f"not JSON ({e.msg})") from None
+        except (ValueError, RecursionError) as e: raise _at(path, i, f"not JSON ({getattr(e, 'msg', e)})") from None
         if not isinstance(row, dict): raise _at(path, i, "not a JSON object with named columns")
         yield i, row
 
-# %% ../nbs/40_cli.ipynb #71c8858e
-def _csv_rows(path, delimiter=","):
+# %% ../nbs/40_cli.ipynb #25068378
+def _csv_rows(path, lines, delimiter=","):
     "(line number, row) of a CSV file with a header"
-    reader, header, line = csv.reader(_lines(path), delimiter=delimiter, strict=True), None, 1
+    reader, header, line = csv.reader(lines, delimiter=delimiter, strict=True), None, 1
     while True:
         try: row = next(reader)
         except StopIteration: return
@@ -94,7 +95,7 @@ def _csv_rows(path, delimiter=","):
             yield line, dict(zip(header, row))
         line = reader.line_num + 1
 
-# %% ../nbs/40_cli.ipynb #eb16fe05
+# %% ../nbs/40_cli.ipynb #72d6ec51
 def read_columns(
     path, # a .jsonl or .csv file (.tsv for tabs); by its first character when the name says neither
     *columns:str, # names of the columns to read
@@ -103,9 +104,13 @@ def read_columns(
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"{path} is a folder; a JSONL or CSV file is needed")
     kind = path.suffix.lower()
+    lines = _lines(path)
+    first = list(islice(lines, 1))     # opened once, for a pipe cannot be read twice
     if kind not in (".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
-        kind = ".jsonl" if next(_lines(path), "").lstrip().startswith("{") else ".csv"
-    rows = {".csv": _csv_rows, ".tsv": lambda p: _csv_rows(p, "\t")}.get(kind, _json_rows)(path)
+        kind = ".jsonl" if "".join(first).lstrip().startswith("{") else ".csv"
+    lines = chain(first, lines)
+    if kind in (".csv", ".tsv"): rows = _csv_rows(path, lines, "," if kind == ".csv" else "\t")
+    else: rows = _json_rows(path, lines)
     values = [[_text(path, line, row, c) for c in columns] for line, row in rows]
     if not values: raise ValueError(f"{path}: there are no rows")
     return [list(column) for column in zip(*values)]
@@ -173,7 +178,7 @@ def _load_calibration(folder, model, device):
             raise ValueError(f"{folder} does not say which model it was made with: give --model") from None
     return Procedure.load(folder, _load_model(model, device))
 
-# %% ../nbs/40_cli.ipynb #5276188a
+# %% ../nbs/40_cli.ipynb #172685ce
 def _choose_max_len(ar, targets):
     "Decoding steps that hold nearly all targets of other pairs"
     from conformal_ar.autoregressive import target_lengths
@@ -182,8 +187,8 @@ def _choose_max_len(ar, targets):
 
 def _promise(guarantee):
     "A guarantee in words"
-    delta = guarantee.delta
-    sure = f", with confidence {1 - float(delta):g} over calibration sets" if delta else ""
+    sure = (f", on average over the scores calibrated on; the measured share in it is a bound with confidence "
+            f"{1 - guarantee.delta:g}") if guarantee.kind == "post-hoc" else ""
     return f"promise: sets hold the truth with probability at least {guarantee.level:.4f}{sure}"
 
 # %% ../nbs/40_cli.ipynb #b92dedad
@@ -427,6 +432,43 @@ def train(
     from conformal_ar import training
     model = training.train(task, preset, output, not restart, seed, device, save_steps)
     typer.echo(f"trained; use it with --model {model}")
+
+# %% ../nbs/40_cli.ipynb #e8db951c
+def _table_text(rows):
+    "The rows of either table, each mean with the error of its last digit"
+    from conformal_ar.repetitions import with_error
+    from conformal_ar.results import markdown_table
+    end, settings, means = ("_se", ["alpha", "stop"], ["bound", "level", "coverage", "size", "ratio"]) if "stop" in rows[0] else (
+        "_sd", ["width", "alpha", "delta"], ["beam_coverage", "conditional", "mae", "bound", "coverage", "held"])
+    def cell(r, c): return with_error(r[c], r[c + end]) if c + end in r else f"{r[c]:.4f}"
+    def setting(v): return f"{v:g}" if isinstance(v, float) else v
+    return markdown_table([{**{c: setting(r[c]) for c in settings}, **{c: cell(r, c) for c in means}} for r in rows])
+
+# %% ../nbs/40_cli.ipynb #e565c052
+@app.command()
+def reproduce(
+    ctx:typer.Context,
+    task:Annotated[str, _o(help="The paper's task: additions.")]="additions",
+    table:Annotated[int, _o(help="1: conformal beam subsets; 2: dynamic conformal beams.")]=1,
+    output:Annotated[Path, _o(help="Folder for the table and the model's passes.")]=Path("runs/reproduce"),
+    repetitions:Annotated[int|None, _o(help="Repetitions; those of the paper by default.")]=None,
+    pairs:Annotated[int|None, _o(help="Only the first pairs of the pool, for a quick look.")]=None,
+    seed:Annotated[int, _o(help="Which pairs calibrate and which test.")]=0,
+    model:Annotated[str|None, _o(help="Another model than the one of the task.")]=None, device:Device=None,
+):
+    "Reproduce a table of the paper."
+    from conformal_ar.reproduce import TABLES, TASKS, reproduce as run_table
+    from conformal_ar.results import check_writable, write_results
+    if task not in TASKS: raise ValueError(f"no task '{task}'; there are {', '.join(TASKS)}")
+    if table not in TABLES: raise ValueError(f"no table {table}; there are 1 and 2")
+    for name, n in (("--repetitions", repetitions), ("--pairs", pairs)):
+        if n is not None and n < 2: raise ValueError(f"{name} must be at least 2; got {n}")
+    settings = {} if repetitions is None else dict(repetitions=repetitions)
+    check_writable(output)
+    ar = _load_model(model or TASKS[task][0], device)
+    rows = run_table(task, table, ar, output/"passes", pairs=pairs, seed=seed, **settings)
+    path = write_results(output/f"table{table}_{task}.json", rows, _command(ctx), seed)
+    typer.echo(f"{_table_text(rows)}\n\nwritten to {path}")
 
 # %% ../nbs/40_cli.ipynb #c5ea4890
 def _cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]

@@ -22,7 +22,7 @@ from .conformal import Guarantee, PredictionSet, check_count, check_risk
 from .results import write_text
 from .search import Hypotheses
 
-# %% ../nbs/02b_procedure.ipynb #4bc0fe5b
+# %% ../nbs/02b_procedure.ipynb #4b1e675e
 def check_inputs(
     inputs:Sequence, # Inputs of the model
     name:str="inputs", # What the error message calls them
@@ -30,6 +30,8 @@ def check_inputs(
     "Refuse what is not a non-empty sequence of inputs"
     if isinstance(inputs, (str, bytes)):
         raise TypeError(f"{name} must be a list of texts, not a single text: [{inputs!r}]?")
+    if hasattr(inputs, "columns") or hasattr(inputs, "column_names"):
+        raise TypeError(f"{name} are a table; give one of its columns")
     if not isinstance(inputs, (np.ndarray, torch.Tensor)): inputs = list(inputs)
     if len(inputs) == 0: raise ValueError(f"{name} are empty")
     return inputs
@@ -45,7 +47,7 @@ def check_targets(
             raise TypeError(f"target {i} is of type {type(t).__name__}, not a text: {t!r}")
     return targets
 
-# %% ../nbs/02b_procedure.ipynb #1f619755
+# %% ../nbs/02b_procedure.ipynb #af47ff64
 def read_pairs(
     inputs:Sequence,            # Inputs; or a table of pairs, and then no `targets`
     targets:Sequence|None=None, # Targets: texts, or a tensor of ids
@@ -54,15 +56,15 @@ def read_pairs(
 )->tuple[Sequence, Sequence]: # Inputs and targets, of equal length
     "Inputs and targets from two sequences or from one table"
     if targets is None:
-        table = inputs
-        if not hasattr(table, "column_names"):
+        table, names = inputs, getattr(inputs, "column_names", getattr(inputs, "columns", None))
+        if names is None:
             table = check_inputs(table)
-            if not isinstance(table[0], dict): raise TypeError("targets are missing: give inputs and targets, "
-                "or a table (datasets.Dataset, list of dictionaries) with named columns")
-        names = getattr(table, "column_names", None) or list(table[0])
+            if not all(isinstance(row, dict) for row in table): raise TypeError("targets are missing: give inputs and "
+                "targets, or a table (datasets.Dataset, DataFrame, list of dictionaries) with named columns")
+            names = table[0]
         for name in (input_column, target_column):
-            if name not in names: raise ValueError(f"the table has no column {name!r}; it has {names}")
-        def column(name): return list(table[name]) if hasattr(table, "column_names") else [row[name] for row in table]
+            if name not in names: raise ValueError(f"the table has no column {name!r}; it has {list(names)}")
+        def column(name): return [row[name] for row in table] if isinstance(table, list) else list(table[name])
         try: inputs, targets = column(input_column), column(target_column)
         except KeyError as e: raise ValueError(f"a row of the table has no column {e}") from None
     inputs, targets = check_inputs(inputs), check_targets(targets)
