@@ -22,7 +22,7 @@ _names = {
     "huggingface": "HFSeq2Seq",
     "evaluation": "Evaluation evaluate_sets",
 }
-_modules = {*_names, "cli", "data", "plots", "results", "training"}
+_modules = {*_names, "cli", "data", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
 _home = {name: module for module, names in _names.items() for name in names.split()}
 
 __all__ = ["__version__", *_home]

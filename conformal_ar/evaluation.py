@@ -9,13 +9,11 @@ __all__ = ['oracle_size', 'Evaluation', 'evaluate_sets']
 import math
 from dataclasses import dataclass, field
 
-# %% ../nbs/30_evaluation.ipynb #0ff3610d
+# %% ../nbs/30_evaluation.ipynb #12a929e8
 import numpy as np
 from fastcore.basics import patch
 
 from .conformal import Guarantee, clopper_pearson_interval
-from .results import (check_file, check_writable, markdown_table, read_results,
-                                  whole_file, write_results, write_text)  # TRANSITION
 
 # %% ../nbs/30_evaluation.ipynb #c66f9502
 def oracle_size(
@@ -94,3 +92,37 @@ def row(self:Evaluation,
     return {**first, **promise, "n_test": self.n, "coverage": self.coverage, "coverage_low": low,
         "coverage_high": high, "standard_errors": self.standard_errors,
         **{name: getattr(self, name) for name in same}}
+
+# %% ../nbs/30_evaluation.ipynb #40277128
+@patch
+def by_group(self:Evaluation,
+    groups, # [n] label of each pair; or a function of an input and a target
+    inputs=None, # [n] inputs, needed by a function
+    targets=None, # [n] targets, needed by a function
+    level:float=0.95, # of each interval
+)->list[dict]: # a row a group: group, n, coverage, coverage_low, coverage_high, mean_size
+    "Coverage and its Clopper-Pearson interval in each group of pairs"
+    if callable(groups):
+        if inputs is None or targets is None: raise ValueError("a function needs inputs and targets")
+        groups = [groups(x, y) for x, y in zip(inputs, targets)]
+    groups = np.asarray(groups)
+    if groups.shape != (self.n,): raise ValueError(f"{len(groups)} group labels for {self.n} pairs")
+    return [_stratum(self, groups == g, level, g.item()) for g in np.unique(groups)]
+
+# %% ../nbs/30_evaluation.ipynb #4c8f85de
+def _stratum(ev, rows, level, name):
+    "One row for a part of the pairs"
+    n, hits = int(rows.sum()), int(ev.covered[rows].sum())
+    low, high = clopper_pearson_interval(hits, n, level)
+    return dict(group=name, n=n, coverage=hits/n, coverage_low=low, coverage_high=high,
+                mean_size=float(ev.sizes[rows].mean()))
+
+# %% ../nbs/30_evaluation.ipynb #6dc4ad71
+@patch
+def by_size(self:Evaluation,
+    level:float=0.95, # of each interval
+)->list[dict]: # a row a stratum, as in `by_group`; its group is the text '0', '1', '2-3', '4-7', …
+    "Size-stratified coverage (Angelopoulos et al. 2021): coverage among sets of like size"
+    stratum = np.frexp(self.sizes)[1]  # 0 for 0, 1 for 1, 2 for 2-3, 3 for 4-7
+    ends = {int(s): (2**(int(s) - 1) if s else 0, 2**int(s) - 1) for s in np.unique(stratum)}
+    return [_stratum(self, stratum == s, level, f"{a}" if a == b else f"{a}-{b}") for s, (a, b) in ends.items()]
