@@ -124,10 +124,10 @@ def _text(path, line, row, column):
     if isinstance(value, str): return value
     raise _at(path, line, f"column '{column}' is not a text: {json.dumps(value)[:60]}")
 
-# %% ../nbs/40_cli.ipynb #325d4f75
+# %% ../nbs/40_cli.ipynb #842ceb8b
 class ProcedureName(str, Enum):
-    "The two procedures of the paper"
-    dynamic, subsets = "dynamic", "subsets"
+    "The two procedures of the paper, and level sets"
+    dynamic, subsets, level_sets = "dynamic", "subsets", "level-sets"
 
 class TooLong(str, Enum):
     "What becomes of calibration targets beyond the maximum length"
@@ -141,7 +141,7 @@ Device = Annotated[str|None, _o(help="Where to run, e.g. cpu or cuda; chosen aut
 InputColumn = Annotated[str, _o(help="Column of the inputs.")]
 TargetColumn = Annotated[str, _o(help="Column of the targets.")]
 
-# %% ../nbs/40_cli.ipynb #4623d7d0
+# %% ../nbs/40_cli.ipynb #2033e3ee
 def _load_model(name, device=None):
     "The model behind a shipped name, a folder or a hub id"
     import torch
@@ -156,10 +156,11 @@ def _load_model(name, device=None):
 def _procedure(name):
     "The class of a procedure"
     from conformal_ar.dynamic import DynamicConformalBeams
+    from conformal_ar.levelsets import ConformalLevelSets
     from conformal_ar.subsets import ConformalBeamSubsets
-    return dict(dynamic=DynamicConformalBeams, subsets=ConformalBeamSubsets)[name]
+    return {"dynamic": DynamicConformalBeams, "subsets": ConformalBeamSubsets, "level-sets": ConformalLevelSets}[name]
 
-# %% ../nbs/40_cli.ipynb #725e8aac
+# %% ../nbs/40_cli.ipynb #92ffb98d
 def _save_calibration(cp, folder, model):
     "Save a calibration with the name of its model"
     from conformal_ar.results import write_text
@@ -168,8 +169,8 @@ def _save_calibration(cp, folder, model):
     cp.save(folder)
 
 def _load_calibration(folder, model, device):
-    "A saved calibration, of either procedure, on its model"
-    for name in ProcedureName: _procedure(name.value)  # so that `Procedure.load` knows both
+    "A saved calibration, of any procedure, on its model"
+    _procedure("dynamic")  # loads the modules, so that `Procedure.load` knows them
     from conformal_ar.procedure import FILE, Procedure
     if not (folder/FILE).is_file(): raise FileNotFoundError(f"no saved calibration at {folder/FILE}")
     if model is None:
@@ -191,14 +192,14 @@ def _promise(guarantee):
             f"{1 - guarantee.delta:g}") if guarantee.kind == "post-hoc" else ""
     return f"promise: sets hold the truth with probability at least {guarantee.level:.4f}{sure}"
 
-# %% ../nbs/40_cli.ipynb #b92dedad
+# %% ../nbs/40_cli.ipynb #912ed727
 @app.command()
 def calibrate(
     data:Data,
     output:Annotated[Path, _o(help="Folder for the calibration.")],
     model:Model="additions",
-    procedure:Annotated[ProcedureName, _o(help="Dynamic beams, or subsets of a fixed beam.")]="dynamic",
-    alpha:Annotated[float, _o(help="Risk in (0, 1); per decoding step (dynamic).")]=0.01,
+    procedure:Annotated[ProcedureName, _o(help="Dynamic beams, subsets of a fixed beam, or level sets.")]="dynamic",
+    alpha:Annotated[float, _o(help="Risk in (0, 1): per decoding step (dynamic), within the beam (subsets), of the whole sequence (level-sets).")]=0.01,
     max_len:Annotated[int|None, _o(help="Most tokens of a sequence, the end token counted.")]=None,
     lengths:Annotated[Path|None, _o(help="File of other pairs, whose targets choose max-len.")]=None,
     width:Annotated[int, _o(help="Beam width (subsets).")]=5,
@@ -219,8 +220,8 @@ def calibrate(
     ar = _load_model(model, device)
     if max_len is None: max_len = _choose_max_len(ar, others)
     check_feasible(alpha, len(inputs), max_len if procedure == "dynamic" else 1)
-    own = dict(width=width) if procedure == "subsets" else dict(too_long=too_long.value)
-    cp = _procedure(procedure.value)(ar, alpha, max_len=max_len, delta=delta, **own)
+    own = dict(dynamic=dict(too_long=too_long.value, delta=delta), subsets=dict(width=width, delta=delta))
+    cp = _procedure(procedure.value)(ar, alpha=alpha, max_len=max_len, **own.get(procedure.value, {}))
     cp.calibrate(inputs, targets, progress=True)
     _save_calibration(cp, output, model)
     typer.echo(f"calibrated {cp}\n{_promise(cp.guarantee)}\nsaved to {output}")
