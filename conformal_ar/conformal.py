@@ -264,7 +264,7 @@ def step_ranks(
         left -= ranks[-1]
     return np.array(ranks)
 
-# %% ../nbs/00b_tolerance_regions.ipynb #6386155e
+# %% ../nbs/00b_tolerance_regions.ipynb #4bc4e9fe
 def tolerance_region(
     scores, # calibration scores at each step, higher is better [n, steps]
     ranks, # how many to drop at each step, such as `step_ranks` [steps]
@@ -277,9 +277,11 @@ def tolerance_region(
     thresholds, dropped, left = np.full(steps, -np.inf), np.zeros(n, dtype=int), np.arange(n)
     for l, k in enumerate(ranks):
         if k == 0: continue
-        order = left[np.argsort(scores[left, l], kind="stable")]   # ties: earlier row first
-        thresholds[l], dropped[order[:k]] = scores[order[k-1], l], l + 1
-        left = np.sort(order[k:])
+        column = scores[left, l]
+        thresholds[l] = np.partition(column, k-1)[k-1]
+        drop = column < thresholds[l]
+        drop[np.flatnonzero(column == thresholds[l])[:k - drop.sum()]] = True   # ties: earlier row first
+        dropped[left[drop]], left = l + 1, left[~drop]
     return thresholds, dropped
 
 # %% ../nbs/00b_tolerance_regions.ipynb #1275056d

@@ -6,7 +6,7 @@
 __all__ = ['DynamicDraws', 'dynamic_draws', 'decode_for_all', 'DynamicRepetitions', 'dynamic_repetitions', 'dynamic_rows',
            'joint_counts', 'group_coverage']
 
-# %% ../nbs/30c_one_decode.ipynb #e80e1c5f
+# %% ../nbs/30c_one_decode.ipynb #b5d336be
 import math
 from dataclasses import dataclass, field
 from typing import Sequence
@@ -14,10 +14,10 @@ from typing import Sequence
 import numpy as np
 from tqdm import tqdm
 
-from .autoregressive import Autoregressor, take
+from .autoregressive import Autoregressor
 from .conformal import check_feasible, step_ranks, tolerance_region
 from .repetitions import random_splits
-from .search import (Hypotheses, Prefixes, _Walk, by_length, check_thresholds, gather)
+from .search import Hypotheses, Prefixes, _Walk, check_thresholds, gather
 
 # %% ../nbs/30c_one_decode.ipynb #bff3011a
 @dataclass(frozen=True)
@@ -34,19 +34,7 @@ class DynamicDraws:
     @property
     def levels(self): return 1 - self.ranks.sum(1)/(self.n_cal + 1)
 
-# %% ../nbs/30c_one_decode.ipynb #f152bcf2
-def _thresholds(scores, ranks):
-    "The thresholds of `tolerance_region`, without sorting"
-    found = []
-    for l, k in enumerate(ranks):
-        column = scores[:, l]
-        found.append(np.partition(column, k-1)[k-1])
-        drop = column < found[-1]
-        drop[np.flatnonzero(column == found[-1])[:k - drop.sum()]] = True  # ties: earlier rows first
-        scores = scores[~drop]
-    return np.array(found)
-
-# %% ../nbs/30c_one_decode.ipynb #a8a1bd8d
+# %% ../nbs/30c_one_decode.ipynb #a8534956
 def dynamic_draws(
     scores:np.ndarray,      # [n, L] prefix scores of the pool
     alphas:Sequence[float], # risks per step
@@ -60,7 +48,7 @@ def dynamic_draws(
     for alpha in alphas: check_feasible(alpha, n_cal, steps)
     ranks = np.array([step_ranks(alpha, n_cal, steps) for alpha in alphas])
     splits = list(random_splits(n, n_cal, n_test, repetitions, seed))
-    thresholds = np.array([[_thresholds(scores[cal], k) for cal, _ in splits] for k in ranks])
+    thresholds = np.array([[tolerance_region(scores[cal], k)[0] for cal, _ in splits] for k in ranks])
     if np.isinf(thresholds).any(): raise ValueError(f"{np.isinf(scores[:, -1]).mean():.1%} of the targets have more than "
         f"{steps} tokens, too many for these risks: some threshold is −∞. Use a larger max_len")
     return DynamicDraws(tuple(map(float, alphas)), ranks, thresholds, np.array([test for _, test in splits]), n_cal)
@@ -75,7 +63,7 @@ class _RememberingWalk(_Walk):
         if step > 1: self.unfinished.append(Prefixes(*(c.cpu() for c in live)))
         return super().expand(live, log_probs, step)
 
-# %% ../nbs/30c_one_decode.ipynb #d110a708
+# %% ../nbs/30c_one_decode.ipynb #26e13481
 def decode_for_all(
     ar:Autoregressor,         # the model
     inputs:Sequence,          # [n] the pool's inputs
@@ -89,7 +77,7 @@ def decode_for_all(
     t = check_thresholds(thresholds, len(thresholds))
     kind = _RememberingWalk if unfinished else _Walk
     walk = kind(ar, t.tolist(), len(t), True, max_rows, max_candidates, len(inputs))
-    for batch in by_length(inputs, max_rows, progress, "decoding for all"): walk.run(take(inputs, batch), batch)
+    walk.run_all(inputs, progress, "decoding for all")
     found = [walk.found] + ([walk.unfinished] if unfinished else [])
     tables = [gather(f, walk.truncated, walk.last_step, walk.expanded) for f in found]
     return tables[0], tables[1] if unfinished else None

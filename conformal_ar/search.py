@@ -211,7 +211,7 @@ def split_frontier(
     while cuts[-1] < n: cuts.append(int(edges[np.searchsorted(edges, cuts[-1] + max_rows, "right") - 1]))
     return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
 
-# %% ../nbs/02_search.ipynb #672ad258
+# %% ../nbs/02_search.ipynb #9f48178c
 class _Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n):
@@ -242,6 +242,11 @@ class _Walk:
         self.truncated |= size > self.max_candidates
         return rows[keep], live.pick(keep)
 
+    def run_all(self, inputs, progress, desc):
+        "Search all inputs, a quarter of `max_rows` at a time, for frontiers grow"
+        for batch in by_length(inputs, max(1, self.max_rows//4), progress, desc):
+            self.run(take(inputs, batch), batch)
+
     def run(self, inputs, owner):
         "Search a few inputs to the end, depth first"
         state, log_probs = self.ar.start(inputs)
@@ -255,7 +260,7 @@ class _Walk:
             state, log_probs = self.ar.extend(state, rows, live.tokens[:, step-1])
             step += 1
 
-# %% ../nbs/02_search.ipynb #6c5ff12d
+# %% ../nbs/02_search.ipynb #84b549f7
 def threshold_search(
     ar:Autoregressor,         # The model
     inputs:Sequence,          # [n] conditions
@@ -274,8 +279,7 @@ def threshold_search(
         raise ValueError(f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")
     t = check_thresholds(thresholds, max_len)
     walk = _Walk(ar, t.tolist(), max_len, normalize, max_rows, max_candidates, len(inputs))
-    for batch in by_length(inputs, max(1, max_rows//4), progress, "threshold search"):  # frontiers grow
-        walk.run(take(inputs, batch), batch)
+    walk.run_all(inputs, progress, "threshold search")
     table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded, normalize)
     return table.select(holds(table, t, normalize, stop))
 
