@@ -19,8 +19,10 @@ _names = {
     "levelsets": "ConformalLevelSets",
     "promises": "plan promise pac pac_rank Plan NestedConformalBeams",
     "variants": "AprioriBeamSubsets CappedLevelSets LengthGroupLevelSets LengthGroupBeams predict_capped",
+    "groups": "GroupLevelSets GroupBeams",
     "huggingface": "HFSeq2Seq",
     "evaluation": "Evaluation evaluate_sets",
+    "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",
 }
 _modules = {*_names, "cli", "data", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
 _home = {name: module for module, names in _names.items() for name in names.split()}
