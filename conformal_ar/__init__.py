@@ -21,6 +21,9 @@ _names = {
     "variants": "AprioriBeamSubsets CappedLevelSets LengthGroupLevelSets LengthGroupBeams predict_capped",
     "groups": "GroupLevelSets GroupBeams",
     "huggingface": "HFSeq2Seq",
+    "causal": "HFCausal",
+    "rules": "Processed",
+    "generation": "conformal_generate generate_arguments target_log_probs",
     "evaluation": "Evaluation evaluate_sets",
     "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",
 }
