@@ -26,8 +26,9 @@ _names = {
     "generation": "conformal_generate generate_arguments target_log_probs",
     "evaluation": "Evaluation evaluate_sets",
     "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",
+    "baselines": "ConformalSampling",
 }
-_modules = {*_names, "cli", "data", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
+_modules = {*_names, "cli", "data", "equal_baselines", "equal_promise", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
 _home = {name: module for module, names in _names.items() for name in names.split()}
 
 __all__ = ["__version__", *_home]

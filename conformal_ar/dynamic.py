@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['choose_max_len', 'DynamicConformalBeams', 'choose_procedure']
 
-# %% ../nbs/04_dynamic_beams.ipynb #9fdae1dc
+# %% ../nbs/04_dynamic_beams.ipynb #3c5bcaee
+from fractions import Fraction
 from math import ceil
 from typing import Sequence
 
@@ -14,7 +15,7 @@ from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores
 from .conformal import (Guarantee, check_feasible, check_risk, clopper_pearson_lower,
-                                    step_ranks, tolerance_region)
+                                    one_risk, step_ranks, target_alpha, tolerance_region)
 from .procedure import Procedure
 from .search import Hypotheses, threshold_search
 from .subsets import ConformalBeamSubsets
@@ -30,7 +31,7 @@ def choose_max_len(
     if not 0 < quantile <= 1: raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
-# %% ../nbs/04_dynamic_beams.ipynb #9b275ad3
+# %% ../nbs/04_dynamic_beams.ipynb #0d4071be
 class DynamicConformalBeams(Procedure):
     "Procedure 2: thresholds at every decoding step (Deutschmann et al. 2024, section 4.2)"
     settings = ("alpha", "max_len", "stop", "too_long", "delta")
@@ -38,18 +39,23 @@ class DynamicConformalBeams(Procedure):
 
     def __init__(self,
         ar:Autoregressor,     # The model
-        alpha:float,          # Risk per decoding step, in (0, 1)
-        max_len:int,          # Decoding steps L†, the end token counted; see `choose_max_len`
+        alpha=None,           # Risk per decoding step, in (0, 1); or give `target`
+        max_len:int=None,     # Decoding steps L†, the end token counted; see `choose_max_len`
+        target=None,          # Promised coverage of the whole sequence, in (0, 1)
         stop:str="max_len",   # 'max_len': thresholds act on ended sequences too; 'ended': as the paper's released code, larger sets
         too_long:str="miss",  # Calibration targets beyond max_len: 'miss', or 'bound' the probability of fitting
         delta:float=0.05,     # Risk that this bound fails, with too_long='bound'
     ):
-        super().__init__(ar, alpha, max_len)
+        super().__init__(ar, one_risk(alpha, target), max_len)
+        if target is not None:                           # then the risk per step is found by calibration
+            self.settings, self.found = ("target", *self.settings[1:]), ("alpha", *self.found)
+            self.alpha, self.target = None, target
+            if too_long == "bound": raise ValueError("target needs too_long='miss': with 'bound' the promise is found, not chosen")
         if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
         if too_long not in ("miss", "bound"): raise ValueError(f"too_long must be 'miss' or 'bound', not {too_long!r}")
         self.stop, self.too_long, self.delta = stop, too_long, float(check_risk(delta, "delta"))
 
-# %% ../nbs/04_dynamic_beams.ipynb #a953950d
+# %% ../nbs/04_dynamic_beams.ipynb #fa64dd91
 @patch
 def calibrate_scores(self:DynamicConformalBeams,
     scores:np.ndarray, # [N, max_len] prefix scores of the calibration pairs; −∞ at the last step where the target is longer
@@ -58,6 +64,7 @@ def calibrate_scores(self:DynamicConformalBeams,
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.too_long == "bound": scores = scores[fits]
     if len(scores) == 0: raise ValueError(f"none of the {n} calibration targets fits into max_len={self.max_len}")
+    if "target" in self.settings: self.alpha = target_alpha(self.target, n, self.max_len)
     try: check_feasible(self.alpha, len(scores), self.max_len)
     except ValueError as e:
         if fits.all(): raise
@@ -67,7 +74,8 @@ def calibrate_scores(self:DynamicConformalBeams,
     if np.isinf(thresholds).any():
         raise ValueError(f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} tokens "
             f"(or probability 0), too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
-            "Use a larger max_len, a larger alpha, or too_long='bound'")
+            "Use a larger max_len, " + ("a larger alpha, or too_long='bound'" if "alpha" in self.settings else
+            f"or promise less: {_feasible_target(scores):.4f} is feasible"))
     self.thresholds, self.ranks, k = thresholds, ranks, int(ranks.sum())
     level = 1 - k/(len(scores) + 1)
     if self.too_long == "miss": self._guarantee = Guarantee(level, "marginal", n, k)
@@ -77,6 +85,16 @@ def calibrate_scores(self:DynamicConformalBeams,
 @patch
 def _calibrate(self:DynamicConformalBeams, inputs, ids, progress=False, **kwargs):
     self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, progress=progress, **kwargs))
+
+def _feasible_target(scores):
+    "For an error message: a promise with finite thresholds, to four digits the largest or 0"
+    n, steps, low, high = *scores.shape, 0, 10**4
+    while high - low > 1:
+        target = Fraction((low + high)//2, 10**4)
+        try: t = tolerance_region(scores, step_ranks(target_alpha(target, n, steps), n, steps))[0]
+        except ValueError: t = np.array(-np.inf)
+        low, high = ((low + high)//2, high) if np.isfinite(t).all() else (low, (low + high)//2)
+    return low/10**4
 
 # %% ../nbs/04_dynamic_beams.ipynb #bda363d4
 @patch

@@ -63,7 +63,7 @@ class _RememberingWalk(_Walk):
         if step > 1: self.unfinished.append(Prefixes(*(c.cpu() for c in live)))
         return super().expand(live, log_probs, step)
 
-# %% ../nbs/30c_one_decode.ipynb #26e13481
+# %% ../nbs/30c_one_decode.ipynb #be62aef4
 def decode_for_all(
     ar:Autoregressor,         # the model
     inputs:Sequence,          # [n] the pool's inputs
@@ -72,14 +72,15 @@ def decode_for_all(
     max_candidates:int|None=None, # most unfinished prefixes of an input at a step; marks it truncated
     unfinished:bool=True,     # keep unfinished prefixes, for `stop='ended'`
     progress:bool=False,      # show a progress bar?
+    normalize:bool=True,      # are scores divided by the number of tokens?
 )->tuple[Hypotheses, Hypotheses|None]: # all finished sequences, all unfinished prefixes
     "One search that holds the sets of every higher threshold"
     t = check_thresholds(thresholds, len(thresholds))
     kind = _RememberingWalk if unfinished else _Walk
-    walk = kind(ar, t.tolist(), len(t), True, max_rows, max_candidates, len(inputs))
+    walk = kind(ar, t.tolist(), len(t), normalize, max_rows, max_candidates, len(inputs))
     walk.run_all(inputs, progress, "decoding for all")
     found = [walk.found] + ([walk.unfinished] if unfinished else [])
-    tables = [gather(f, walk.truncated, walk.last_step, walk.expanded) for f in found]
+    tables = [gather(f, walk.truncated, walk.last_step, walk.expanded, normalize) for f in found]
     return tables[0], tables[1] if unfinished else None
 
 # %% ../nbs/30c_one_decode.ipynb #a7d26ada

@@ -197,22 +197,23 @@ def evaluate(self:Procedure,
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee)
 
-# %% ../nbs/02b_procedure.ipynb #df6c940e
+# %% ../nbs/02b_procedure.ipynb #b3086570
 FORMAT, FILE = 1, "conformal.json"
 
 def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 def _file(folder): return Path(folder) if Path(folder).is_file() else Path(folder)/FILE
 def _fingerprint(ar): return ar.fingerprint() if hasattr(ar, "fingerprint") else None
 def _plain(v): return v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
+def _is_risk(name): return name in ("alpha", "target")                  # these are kept by their digits
 
-# %% ../nbs/02b_procedure.ipynb #e9699f91
+# %% ../nbs/02b_procedure.ipynb #689d939f
 @patch
 def save(self:Procedure,
     folder:str|Path, # Folder to write `conformal.json` into
 )->Path: # The file
     "Save the calibration as JSON"
     data = dict(format=FORMAT, procedure=type(self).__name__,
-        settings={s: str(self.alpha) if s == "alpha" else _plain(getattr(self, s)) for s in self.settings},
+        settings={s: str(getattr(self, s)) if _is_risk(s) else _plain(getattr(self, s)) for s in self.settings},
         guarantee=self.guarantee.asdict(), found={f: _plain(getattr(self, f)) for f in self.found},
         fingerprint=_fingerprint(self.ar), versions={p: version(p) for p in ("torch", "numpy", "scipy")})
     path = Path(folder)/FILE
@@ -236,7 +237,7 @@ def _read(folder):
 
 def _kinds(cls): return {cls.__name__: cls, **{n: k for c in cls.__subclasses__() for n, k in _kinds(c).items()}}
 
-# %% ../nbs/02b_procedure.ipynb #49569688
+# %% ../nbs/02b_procedure.ipynb #b739c2dc
 @patch(cls_method=True)
 def load(cls:Procedure,
     folder:str|Path,  # Folder with `conformal.json`, or the file
@@ -250,9 +251,8 @@ def load(cls:Procedure,
         "(or another dtype), and its promise does not carry over: load that model, or calibrate again")
     if data["fingerprint"] is None: warnings.warn(f"{path} names no model, for {type(ar).__name__} has no fingerprint(): "
         "whether it was calibrated with this one cannot be told", stacklevel=2)
-    settings = data["settings"]
-    alpha = settings["alpha"]
-    self = kind(ar, **{**settings, "alpha": Fraction(alpha) if "/" in alpha else float(alpha)})
+    number = lambda text: Fraction(text) if "/" in text else float(text)
+    self = kind(ar, **{s: number(v) if _is_risk(s) else v for s, v in data["settings"].items()})
     for name, value in data["found"].items(): setattr(self, name, np.array(value) if isinstance(value, list) else value)
     self._guarantee = Guarantee(**data["guarantee"])
     return self

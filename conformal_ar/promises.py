@@ -6,9 +6,8 @@
 __all__ = ['pac_rank', 'pac', 'Plan', 'promise', 'plan', 'line', 'tuned_family', 'constant_family', 'survival',
            'NestedConformalBeams']
 
-# %% ../nbs/07_promises.ipynb #3bd10fb0
+# %% ../nbs/07_promises.ipynb #83ff67e6
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, log
 from typing import Sequence
 
@@ -19,9 +18,8 @@ from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores, target_lengths
 from .conformal import (Guarantee, check_count, check_feasible, check_risk, check_scores,
-                                    conformal_rank, smallest_alpha, split_threshold, step_ranks,
-                                    tolerance_region)
-from .levelsets import one_risk
+                                    conformal_rank, largest_alpha, one_risk, smallest_alpha,
+                                    split_threshold, step_ranks, target_alpha, tolerance_region)
 from .procedure import Procedure, read_pairs
 from .search import Hypotheses, threshold_search
 
@@ -84,7 +82,7 @@ def promise(
     check_feasible(alpha, n_cal, max_len)
     return Plan(n_cal, max_len, alpha, tuple(step_ranks(alpha, n_cal, max_len).tolist()), delta)
 
-# %% ../nbs/07_promises.ipynb #f80fd220
+# %% ../nbs/07_promises.ipynb #e9e07726
 def plan(
     target,       # Coverage wanted for the whole sequence, in (0, 1)
     n_cal:int,    # Calibration pairs
@@ -92,21 +90,8 @@ def plan(
     delta=None,   # Give it to have `target` with probability 1 − delta instead of on average
 )->Plan: # With the largest risk per step that keeps the promise
     "From a promise to the risk per step: as large as the budget allows, so that sets are small"
-    if delta is None: budget = conformal_rank(one_risk(target=target), n_cal)
-    else: budget = pac_rank(target, n_cal, delta)
-    if budget < max_len: raise ValueError(
-        f"a promise of {target} lets {budget} of {n_cal} calibration pairs be dropped, fewer than the {max_len} "
-        f"steps: promise at most {Fraction(max(0, n_cal + 1 - max_len), n_cal + 1)}, or take more pairs or fewer steps")
-    low, high, digits = 0, 10**9, 10**9
-    while high - low > 1:
-        a = (low + high)//2
-        if step_ranks(Fraction(a, digits), n_cal, max_len).sum() <= budget: low = a
-        else: high = a
-    ranks = step_ranks(Fraction(low, digits), n_cal, max_len)
-    for d in (10**i for i in range(1, 10)):        # the shortest decimal that drops the same
-        alpha = Fraction(low*d//digits, d)
-        if alpha and (step_ranks(alpha, n_cal, max_len) == ranks).all(): break
-    return promise(float(alpha), n_cal, max_len, 0.05 if delta is None else delta)
+    if delta is None: return promise(target_alpha(target, n_cal, max_len), n_cal, max_len)
+    return promise(largest_alpha(pac_rank(target, n_cal, delta), n_cal, max_len), n_cal, max_len, delta)
 
 # %% ../nbs/07_promises.ipynb #e7f21ea7
 def line(

@@ -6,7 +6,7 @@
 __all__ = ['AprioriBeamSubsets', 'ranks', 'CappedLevelSets', 'Abstention', 'CappedSets', 'predict_capped', 'LengthGroupLevelSets',
            'LengthGroupBeams']
 
-# %% ../nbs/07b_variants.ipynb #3c742044
+# %% ../nbs/07b_variants.ipynb #e8f32558
 from dataclasses import dataclass
 from math import ceil, log
 from typing import Sequence
@@ -17,9 +17,9 @@ from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores, target_lengths
 from .conformal import (Guarantee, PredictionSet, check_count, check_feasible, check_risk,
-                                    clopper_pearson_interval, conformal_rank, split_threshold,
+                                    clopper_pearson_interval, conformal_rank, one_risk, split_threshold,
                                     tolerance_region)
-from .levelsets import ConformalLevelSets, one_risk
+from .levelsets import ConformalLevelSets
 from .procedure import Procedure
 from .promises import plan
 from .search import Hypotheses, threshold_search
