@@ -11,6 +11,7 @@ _names = {
     "conformal": "Guarantee PredictionSet check_risk conformal_rank split_threshold group_thresholds "
                  "clopper_pearson_lower clopper_pearson_interval step_ranks tolerance_region "
                  "smallest_alpha smallest_n_cal check_feasible",
+    "equivalence": "ClassSet merge_equivalent merge_summary",
     "autoregressive": "Autoregressor ToyMarkov prefix_scores",
     "search": "Hypotheses beam_search threshold_search",
     "procedure": "Procedure",

@@ -9,22 +9,23 @@ __all__ = ['oracle_size', 'Evaluation', 'evaluate_sets']
 import math
 from dataclasses import dataclass, field
 
-# %% ../nbs/30_evaluation.ipynb #12a929e8
+# %% ../nbs/30_evaluation.ipynb #36f6ca27
 import numpy as np
 from fastcore.basics import patch
 
 from .conformal import Guarantee, clopper_pearson_interval
+from .equivalence import ClassSet, merge_equivalent, merge_summary
 
-# %% ../nbs/30_evaluation.ipynb #c66f9502
+# %% ../nbs/30_evaluation.ipynb #925e3a2e
 def oracle_size(
     prediction_set, # a `PredictionSet`: texts in the order of their scores, best first
-    target:str, # the true text
+    target, # the true text; for a set of classes its canonical form, or None
 )->float: # 1-based rank of the truth among the members; nan when it is not a member
     "How many members, best first, are needed to hold the truth (Deutschmann et al. 2024, Table 2)"
-    texts = list(prediction_set.texts)
-    return float(texts.index(target) + 1) if target in texts else math.nan
+    members = list(getattr(prediction_set, "keys", prediction_set.texts))
+    return float(members.index(target) + 1) if target in members else math.nan
 
-# %% ../nbs/30_evaluation.ipynb #546b5174
+# %% ../nbs/30_evaluation.ipynb #b594682e
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     "What a list of prediction sets achieved on pairs with known targets"
@@ -41,6 +42,7 @@ class Evaluation:
     sizes:np.ndarray = field(repr=False) # [n] int
     oracle_sizes:np.ndarray = field(repr=False) # [n] float, nan where not covered
     guarantee:Guarantee|None = None # the promise that the sets were made under
+    merging:dict|None = field(default=None, repr=False) # for sets of classes: what merging did, see `merge_summary`
 
 # %% ../nbs/30_evaluation.ipynb #dc813c2f
 def _check_pairs(sets, targets):
@@ -50,14 +52,18 @@ def _check_pairs(sets, targets):
         if not isinstance(t, str):
             raise ValueError(f"target {i} is not a text but {type(t).__name__}: {t!r}")
 
-# %% ../nbs/30_evaluation.ipynb #956ccd97
+# %% ../nbs/30_evaluation.ipynb #b81e1657
 def evaluate_sets(
     sets, # list of `PredictionSet`, one per pair
     targets, # list of the true texts, in the same order
     guarantee:Guarantee|None=None, # the promise to compare with
+    canonicalize=None, # text to its canonical form, or None: compare classes instead of texts
 )->Evaluation:
     "Coverage, sizes and oracle sizes of prediction sets on pairs with known targets"
     _check_pairs(sets, targets)
+    if canonicalize is not None:
+        sets = [s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize) for s in sets]
+        targets = [canonicalize(t) for t in targets]
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes, covered = np.array([len(s) for s in sets]), ~np.isnan(oracle)
     n, hits = len(sizes), int(covered.sum())
@@ -67,7 +73,8 @@ def evaluate_sets(
         p95_size=float(np.quantile(sizes, 0.95, method="inverted_cdf")),
         empty=int((sizes == 0).sum()), truncated=sum(bool(s.truncated) for s in sets),
         oracle_ratio=float((sizes[covered]/oracle[covered]).mean()) if hits else math.nan,
-        covered=covered, sizes=sizes, oracle_sizes=oracle, guarantee=guarantee)
+        covered=covered, sizes=sizes, oracle_sizes=oracle, guarantee=guarantee,
+        merging=merge_summary(sets) if all(isinstance(s, ClassSet) for s in sets) else None)
 
 # %% ../nbs/30_evaluation.ipynb #07ac8edb
 @patch(as_prop=True)
@@ -79,7 +86,7 @@ def standard_errors(self:Evaluation)->float: # nan without a guarantee
     except ValueError: s = math.sqrt(p*(1-p)/m * (n + 1 + m)/(n + 2))  # kinds that have no Beta law
     return (self.coverage - p)/s if s else math.nan
 
-# %% ../nbs/30_evaluation.ipynb #ccd23bcd
+# %% ../nbs/30_evaluation.ipynb #95a0e233
 @patch
 def row(self:Evaluation,
     **first, # columns to put first, e.g. procedure, alpha
@@ -89,9 +96,10 @@ def row(self:Evaluation,
     promise = dict(promised=g.level, kind=g.kind, n_cal=g.n_cal) if g else {}
     low, high = self.interval
     same = "mean_size", "median_size", "p95_size", "empty", "truncated", "oracle_ratio"
+    merged = {c: self.merging[c] for c in ("mean_strings", "invalid", "respelt")} if self.merging else {}
     return {**first, **promise, "n_test": self.n, "coverage": self.coverage, "coverage_low": low,
         "coverage_high": high, "standard_errors": self.standard_errors,
-        **{name: getattr(self, name) for name in same}}
+        **{name: getattr(self, name) for name in same}, **merged}
 
 # %% ../nbs/30_evaluation.ipynb #40277128
 @patch

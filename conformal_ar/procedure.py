@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'check_inputs', 'check_targets', 'read_pairs', 'prediction_sets', 'Procedure']
 
-# %% ../nbs/02b_procedure.ipynb #9e4882c7
+# %% ../nbs/02b_procedure.ipynb #b28aa044
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
 from importlib.metadata import version
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Sequence
 
@@ -19,6 +20,7 @@ from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, check_ids, target_lengths
 from .conformal import Guarantee, PredictionSet, check_count, check_risk
+from .equivalence import merge_equivalent
 from .results import write_text
 from .search import Hypotheses
 
@@ -92,11 +94,27 @@ def prediction_sets(
         sets.append(PredictionSet(list(first), prefix[rows, -1], tokens, table.truncated[i], inputs[i], prefix[rows]))
     return sets
 
-# %% ../nbs/02b_procedure.ipynb #4d9a11d9
-class Procedure:
+# %% ../nbs/02b_procedure.ipynb #12a711fc
+class _ProcedureType(type):
+    "The type of procedures: the constructor of each takes `canonicalize` too"
+    def __call__(cls, *args, canonicalize=None, **kwargs):
+        self = super().__call__(*args, **kwargs)
+        self.canonicalize = canonicalize
+        return self
+
+    @property
+    def __signature__(cls):
+        own = list(signature(cls.__init__).parameters.values())[1:]
+        last = [p for p in own if p.kind == Parameter.VAR_KEYWORD]
+        new = Parameter("canonicalize", Parameter.KEYWORD_ONLY, default=None)
+        return signature(cls.__init__).replace(parameters=[*own[:len(own) - len(last)], new, *last])
+
+# %% ../nbs/02b_procedure.ipynb #0b37b9f3
+class Procedure(metaclass=_ProcedureType):
     "A conformal procedure over an autoregressive model; see `ConformalBeamSubsets` and `DynamicConformalBeams`"
     settings, found = ("alpha", "max_len"), ()  # arguments of the constructor; results of calibration
     normalize = True                            # scores are log-likelihoods per token
+    canonicalize, by_class = None, False        # text to canonical form, or None; is it used in calibration?
 
     def __init__(self,
         ar:Autoregressor, # The model
@@ -110,7 +128,10 @@ class Procedure:
         self._guarantee = None
 
     def __setattr__(self, name, value):
-        if name in ("ar", *self.settings): self.__dict__["_guarantee"] = None  # another setting needs another calibration
+        if name == "canonicalize" and not (value is None or callable(value)):
+            raise TypeError(f"canonicalize must be a function of a text, or None, not {value!r}")
+        if name in ("ar", *self.settings) or (name == "canonicalize" and self.by_class):
+            self.__dict__["_guarantee"] = None  # another setting needs another calibration
         super().__setattr__(name, value)
 
     @property
@@ -158,7 +179,7 @@ def calibrate(self:Procedure,
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 
-# %% ../nbs/02b_procedure.ipynb #bd371b86
+# %% ../nbs/02b_procedure.ipynb #cd1b15b5
 @patch
 def search(self:Procedure,
     inputs:Sequence,     # [n] inputs
@@ -172,6 +193,16 @@ def search(self:Procedure,
     return self._search(inputs, progress=progress, **kwargs)
 
 @patch
+def sets(self:Procedure,
+    table:Hypotheses, # The members of all sets, of `search` or `select`
+    inputs:Sequence,  # [n] what was asked
+)->list[PredictionSet]: # One set for each input; of classes with `canonicalize`
+    "The prediction sets in a table: texts that canonicalise alike are merged, those without canonical form dropped"
+    found = prediction_sets(table, self.ar, inputs, self.normalize)
+    if self.canonicalize is None: return found
+    return [merge_equivalent(s, self.canonicalize, self.normalize) for s in found]
+
+@patch
 def predict(self:Procedure,
     inputs:Sequence,     # [n] inputs
     progress:bool=False, # Show a progress bar?
@@ -179,9 +210,9 @@ def predict(self:Procedure,
 )->list[PredictionSet]: # One set for each input, best first; a set may be empty
     "Prediction sets that contain the truth with the promised probability"
     inputs = check_inputs(inputs)
-    return prediction_sets(self.search(inputs, progress=progress, **kwargs), self.ar, inputs, self.normalize)
+    return self.sets(self.search(inputs, progress=progress, **kwargs), inputs)
 
-# %% ../nbs/02b_procedure.ipynb #4d0a28b2
+# %% ../nbs/02b_procedure.ipynb #a9296700
 @patch
 def evaluate(self:Procedure,
     inputs:Sequence,            # [n] test inputs; or a table with named columns
@@ -191,13 +222,13 @@ def evaluate(self:Procedure,
     progress:bool=False,        # Show a progress bar?
     **kwargs,                   # Passed to the search
 ): # An `Evaluation`: coverage with its interval, set sizes, oracle sizes
-    "Predict test inputs and compare with the truth; a target longer than `max_len` counts as missed"
+    "Predict test inputs and compare with the truth, by class with `canonicalize`; a target longer than `max_len` is a miss"
     from conformal_ar.evaluation import evaluate_sets
     self.guarantee
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
-    return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee)
+    return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee, self.canonicalize)
 
-# %% ../nbs/02b_procedure.ipynb #b3086570
+# %% ../nbs/02b_procedure.ipynb #2eeee600
 FORMAT, FILE = 1, "conformal.json"
 
 def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -205,8 +236,9 @@ def _file(folder): return Path(folder) if Path(folder).is_file() else Path(folde
 def _fingerprint(ar): return ar.fingerprint() if hasattr(ar, "fingerprint") else None
 def _plain(v): return v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
 def _is_risk(name): return name in ("alpha", "target")                  # these are kept by their digits
+def _name(f): return None if f is None else f"{f.__module__}.{f.__qualname__}" if hasattr(f, "__qualname__") else repr(type(f))
 
-# %% ../nbs/02b_procedure.ipynb #689d939f
+# %% ../nbs/02b_procedure.ipynb #271d2d08
 @patch
 def save(self:Procedure,
     folder:str|Path, # Folder to write `conformal.json` into
@@ -214,7 +246,7 @@ def save(self:Procedure,
     "Save the calibration as JSON"
     data = dict(format=FORMAT, procedure=type(self).__name__,
         settings={s: str(getattr(self, s)) if _is_risk(s) else _plain(getattr(self, s)) for s in self.settings},
-        guarantee=self.guarantee.asdict(), found={f: _plain(getattr(self, f)) for f in self.found},
+        canonicalize=_name(self.canonicalize), guarantee=self.guarantee.asdict(), found={f: _plain(getattr(self, f)) for f in self.found},
         fingerprint=_fingerprint(self.ar), versions={p: version(p) for p in ("torch", "numpy", "scipy")})
     path = Path(folder)/FILE
     write_text(path, json.dumps({**data, "checksum": _checksum(data)}, indent=1))
@@ -237,11 +269,23 @@ def _read(folder):
 
 def _kinds(cls): return {cls.__name__: cls, **{n: k for c in cls.__subclasses__() for n, k in _kinds(c).items()}}
 
-# %% ../nbs/02b_procedure.ipynb #b739c2dc
+# %% ../nbs/02b_procedure.ipynb #d1e20bad
+def _check_canonicalize(path, saved, given, by_class):
+    "The function to use, or an error that says what to give"
+    if saved is None or (given and _name(given) == saved): return given or None
+    if given is None or (by_class and not given): raise ValueError(f"{path} was saved with canonicalize={saved}: give it again, as "
+        "load(folder, ar, canonicalize=...)" + ("" if by_class else "; or canonicalize=False for sets of texts, not merged"))
+    what = f"{path} was saved with canonicalize={saved}, not {_name(given) if given else None}"
+    if by_class: raise ValueError(f"{what}, and was calibrated by its classes: the promise does not carry over")
+    if given: warnings.warn(f"{what}; the promise holds for the classes of either", stacklevel=3)
+    return given or None
+
+# %% ../nbs/02b_procedure.ipynb #fc85febd
 @patch(cls_method=True)
 def load(cls:Procedure,
-    folder:str|Path,  # Folder with `conformal.json`, or the file
-    ar:Autoregressor, # The model it was calibrated with
+    folder:str|Path,   # Folder with `conformal.json`, or the file
+    ar:Autoregressor,  # The model it was calibrated with
+    canonicalize=None, # The function it was saved with, if any; False: none, although it was saved with one
 )->Procedure: # The calibrated procedure; `Procedure.load` takes any kind
     "Load a saved calibration; `ValueError` if it is corrupt, newer, of another kind or of another model"
     data, path = _read(folder), _file(folder)
@@ -252,7 +296,9 @@ def load(cls:Procedure,
     if data["fingerprint"] is None: warnings.warn(f"{path} names no model, for {type(ar).__name__} has no fingerprint(): "
         "whether it was calibrated with this one cannot be told", stacklevel=2)
     number = lambda text: Fraction(text) if "/" in text else float(text)
-    self = kind(ar, **{s: number(v) if _is_risk(s) else v for s, v in data["settings"].items()})
+    settings = {s: number(v) if _is_risk(s) else v for s, v in data["settings"].items()}
+    merge = _check_canonicalize(path, data.get("canonicalize"), canonicalize, settings.get("by_class"))
+    self = kind(ar, canonicalize=merge, **settings)
     for name, value in data["found"].items(): setattr(self, name, np.array(value) if isinstance(value, list) else value)
     self._guarantee = Guarantee(**data["guarantee"])
     return self

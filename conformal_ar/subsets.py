@@ -30,10 +30,10 @@ def true_rows(
     padded[:, :targets.shape[1]] = targets[:, :steps]
     return (table.tokens == padded[table.owner]).all(1)
 
-# %% ../nbs/03_beam_subsets.ipynb #f2bea36f
+# %% ../nbs/03_beam_subsets.ipynb #ee557b1a
 class ConformalBeamSubsets(Procedure):
     "Procedure 1: subsets of beam-search results (Deutschmann et al. 2024, section 4.1)"
-    settings = ("alpha", "max_len", "width", "delta")
+    settings = ("alpha", "max_len", "width", "delta", "by_class")
     found = ("threshold", "n_in_beam")
 
     def __init__(self,
@@ -42,18 +42,32 @@ class ConformalBeamSubsets(Procedure):
         max_len:int,       # Decoding steps, the end token counted
         width:int=5,       # Beam width b
         delta:float=0.05,  # Risk that the bound on the beam's coverage fails, in (0, 1)
+        by_class:bool=False, # Calibrate on the best member of the truth's class? Needs `canonicalize`
     ):
         super().__init__(ar, alpha, max_len)
+        self.by_class = bool(by_class)
         self.width, self.delta = check_count(width, "width"), float(check_risk(delta, "delta"))
 
-# %% ../nbs/03_beam_subsets.ipynb #3982a799
+# %% ../nbs/03_beam_subsets.ipynb #ec3cf128
+@patch
+def _true_scores(self:ConformalBeamSubsets, beams, targets):
+    "Scores of the truths in the beam; by class those of the best member of the truth's class"
+    if not self.by_class: return beams.scores[true_rows(beams, targets, self.ar.pad_token_id)]
+    if self.canonicalize is None: raise ValueError("by_class=True needs canonicalize, the function that says what a class is")
+    truths = [self.canonicalize(t) for t in self.ar.decode(targets)]
+    keys = map(self.canonicalize, self.ar.decode(beams.tokens))
+    rows = [i for i, (key, o) in enumerate(zip(keys, beams.owner)) if key is not None and key == truths[o]]
+    _, first = np.unique(beams.owner[rows], return_index=True)   # a beam is sorted by falling score
+    return beams.scores[np.array(rows, int)[first]]
+
+# %% ../nbs/03_beam_subsets.ipynb #24e74b34
 @patch
 def calibrate_beams(self:ConformalBeamSubsets,
     beams:Hypotheses,     # Beam-search results of the N calibration inputs, as wide as `width`
     targets:torch.Tensor, # [N, L] true ids with the end token, padded
 )->ConformalBeamSubsets: # Itself, calibrated
     "Group-conditional split conformal prediction on the truths in the beam (Proposition 1)"
-    scores = beams.scores[true_rows(beams, targets, self.ar.pad_token_id)]
+    scores = self._true_scores(beams, targets)
     n, n_in_beam = len(targets), len(scores)
     if n_in_beam == 0: raise ValueError(f"none of the {n} calibration targets is in its beam of width {self.width}: "
                                         "nothing to calibrate on; use a wider beam or a better model")
