@@ -201,15 +201,16 @@ def evaluate_groups(self:GroupLevelSets,
     members = {g: np.flatnonzero(group == g) for g in np.unique(group)}
     return {promises[g][0]: evaluate_sets([sets[i] for i in rows], [truths[i] for i in rows], promises[g][1]) for g, rows in members.items()}
 
-# %% ../nbs/07c_groups.ipynb #60a6d47f
+# %% ../nbs/07c_groups.ipynb #afbe8590
 @patch(cls_method=True)
 def load(cls:GroupLevelSets,
     folder,           # Folder with `conformal.json`, or the file
     ar:Autoregressor, # The model it was calibrated with
     group:Callable|None=None, # The function of the input that it was calibrated with
+    canonicalize=None, # As in `Procedure.load`
 )->GroupLevelSets: # The calibrated procedure
     "Load a saved calibration, and give it its groups again; a warning if the function has another name"
-    cp = super(GroupLevelSets, cls).load(folder, ar)
+    cp = super(GroupLevelSets, cls).load(folder, ar, canonicalize)
     if group is None: return cp
     name = getattr(group, "__name__", type(group).__name__)
     if name != cp.group_name: warnings.warn(f"the groups of this calibration were given by {cp.group_name!r}, not {name!r}: is it the same function?")
