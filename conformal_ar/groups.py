@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['group_key', 'group_label', 'GroupLevelSets', 'merge', 'GroupBeams']
 
-# %% ../nbs/07c_groups.ipynb #0952c253
+# %% ../nbs/07c_groups.ipynb #1dd637dd
 import json, warnings
 from dataclasses import replace
 from math import ceil
@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from .autoregressive import Autoregressor, prefix_scores, take
 from .conformal import Guarantee, check_risk, check_scores, conformal_rank, split_threshold, tolerance_region
 from .evaluation import evaluate_sets
-from .levelsets import check_distribution, one_risk
+from .levelsets import one_risk
 from .procedure import Procedure
 from .promises import plan
 from .search import Hypotheses, threshold_search
@@ -133,11 +133,10 @@ def group_guarantees(self:GroupLevelSets)->dict: # Label → `Guarantee`
     self.guarantee
     return {group_label(key): self._promise(n, k) for key, n, k in zip(self.group_keys, self.group_sizes, self.group_ranks)}
 
-# %% ../nbs/07c_groups.ipynb #5a2522a8
+# %% ../nbs/07c_groups.ipynb #0f334d60
 @patch
 def _calibrate(self:GroupLevelSets, inputs, ids, progress=False, **kwargs):
     labels = [group_label(key) for key in self.keys(inputs)]
-    check_distribution(self.ar.start(take(inputs, range(min(4, len(inputs)))))[1])
     self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, normalize=self.normalize, progress=progress, **kwargs), labels)
 
 @patch

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'check_inputs', 'check_targets', 'read_pairs', 'prediction_sets', 'Procedure']
 
-# %% ../nbs/02b_procedure.ipynb #b28aa044
+# %% ../nbs/02b_procedure.ipynb #12466be5
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, check_ids, target_lengths
+from .autoregressive import Autoregressor, check_distribution, check_ids, target_lengths
 from .conformal import Guarantee, PredictionSet, check_count, check_risk
 from .equivalence import merge_equivalent
 from .results import write_text
@@ -164,7 +164,7 @@ def _ids(self:Procedure, inputs, targets, input_column, target_column):
                            f"{self.max_len} tokens; no set can contain them, they count as misses", stacklevel=3)
     return inputs, ids
 
-# %% ../nbs/02b_procedure.ipynb #175a35ec
+# %% ../nbs/02b_procedure.ipynb #270ccee5
 @patch
 def calibrate(self:Procedure,
     inputs:Sequence,            # [N] inputs; or a table with named columns
@@ -176,6 +176,7 @@ def calibrate(self:Procedure,
 )->Procedure: # Itself, calibrated
     "Find the thresholds on calibration pairs that are exchangeable with the inputs to come"
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
+    check_distribution(self.ar.start(inputs[:4])[1])
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 
