@@ -29,7 +29,7 @@ _names = {
     "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",
     "baselines": "ConformalSampling",
 }
-_modules = {*_names, "cli", "data", "equal_baselines", "equal_promise", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
+_modules = {*_names, "bench", "cli", "data", "equal_baselines", "equal_promise", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
 _home = {name: module for module, names in _names.items() for name in names.split()}
 
 __all__ = ["__version__", *_home]
