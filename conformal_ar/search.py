@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['Hypotheses', 'Prefixes', 'empty_prefixes', 'gather', 'best_per_owner', 'by_length', 'beam_search', 'passing',
-           'split_frontier', 'threshold_search', 'check_thresholds', 'holds']
+           'split_frontier', 'rows_within', 'threshold_search', 'check_thresholds', 'holds']
 
-# %% ../nbs/02_search.ipynb #a8c1a88a
+# %% ../nbs/02_search.ipynb #4b63e9b4
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Sequence
+from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 import torch
+from fastcore.basics import patch
 from tqdm import tqdm
 
 from .autoregressive import (Autoregressor, check_log_probs, cumulative_scores,
@@ -152,17 +153,17 @@ def _beam_chunk(ar, inputs, width, max_len):
         state, log_probs = ar.extend(state, rows, live.tokens[:, step-1])
     return done, expanded
 
-# %% ../nbs/02_search.ipynb #9864c90f
-def by_length(inputs:Sequence, size:int, progress:bool, desc:str):
-    "Batches of indices of inputs of like length, under a progress bar that counts inputs"
+# %% ../nbs/02_search.ipynb #1cf51726
+def by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
+    "Batches of indices of inputs of like length, `size()` at a time, under a progress bar that counts inputs"
     order = np.array(sorted(range(len(inputs)), key=lambda i: input_length(inputs[i])), dtype=int)
     with tqdm(total=len(inputs), disable=not progress, desc=desc, unit="input") as bar:
-        for first in range(0, len(order), size):
-            batch = order[first:first + size]
+        while len(order):
+            batch, order = np.split(order, [size()])
             yield batch
             bar.update(len(batch))
 
-# %% ../nbs/02_search.ipynb #704a7beb
+# %% ../nbs/02_search.ipynb #cb345b5c
 def beam_search(
     ar:Autoregressor,    # The model
     inputs:Sequence,     # [n] conditions
@@ -174,7 +175,7 @@ def beam_search(
     "Batched beam search, ranked by log-likelihood per token (Deutschmann et al. 2024, section 3.1)"
     check_count(width, "width"), check_count(max_len, "max_len"), check_count(max_rows, "max_rows")
     found, expanded = [empty_prefixes([], max_len, ar.pad_token_id)], 0
-    for batch in by_length(inputs, max(1, max_rows//width), progress, "beam search"):
+    for batch in by_length(inputs, lambda: max(1, max_rows//width), progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)
         found.append(done._replace(owner=torch.as_tensor(batch)[done.owner.cpu()]))
         expanded += rows
@@ -197,21 +198,23 @@ def passing(
     keep = ((live.sums[rows] + values.double())/size >= threshold) & (values > -torch.inf)
     return rows[keep], tokens[keep], values[keep]
 
-# %% ../nbs/02_search.ipynb #eb896987
+# %% ../nbs/02_search.ipynb #4410a9b8
 def split_frontier(
     owner:torch.Tensor,   # [R] input of each row, equal ones together
     max_rows:int,         # Most rows in a part
     whole:bool=False,     # Keep all rows of an input in one part?
 )->list[slice]: # Parts, in order
-    "Cut a frontier into parts of at most `max_rows` rows"
+    "Cut a frontier into equal parts of at most `max_rows` rows"
     n = len(owner)
-    if whole: edges = np.append(0, np.flatnonzero(np.diff(owner.cpu().numpy())) + 1)
-    else: edges = np.arange(n)
-    edges, cuts = np.append(edges, n), [0]
+    if not whole:
+        cuts = np.linspace(0, n, -(-n//max_rows) + 1).astype(int).tolist()
+        return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
+    edges = np.append(np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1)), n)
+    cuts = [0]
     while cuts[-1] < n: cuts.append(int(edges[np.searchsorted(edges, cuts[-1] + max_rows, "right") - 1]))
     return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
 
-# %% ../nbs/02_search.ipynb #9f48178c
+# %% ../nbs/02_search.ipynb #f2961d56
 class _Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n):
@@ -219,48 +222,80 @@ class _Walk:
         self.max_rows, self.max_candidates = max_rows, max_candidates
         self.found, self.expanded = [empty_prefixes([], max_len, ar.pad_token_id)], 0
         self.truncated, self.last_step = np.zeros(n, bool), np.zeros(n, int)
+        self.growth = 4.  # rows per input at the widest step, as far as is known
 
     def expand(self, live, log_probs, step):
-        "Record what ends at this step; give the rows that go on, and the prefixes they become"
+        "Record what ends at this step; give rows, tokens and log-probabilities of what goes on"
         check_log_probs(log_probs, live.owner)
         self.expanded += live.n
         owner = live.owner.cpu().numpy()
         self.last_step[owner] = np.maximum(self.last_step[owner], step)
-        rows, tokens, values = passing(live, log_probs, self.thresholds[step-1], step, self.normalize)
-        end, pad = self.ar.end_token_id, self.ar.pad_token_id
-        ended, alive = tokens == end, (tokens != end) & (tokens != pad)
-        self.found.append(Prefixes(*(c.cpu() for c in
-                                     live.extend(rows[ended], tokens[ended], values[ended], step))))
-        if step == self.max_len: alive = alive & False
-        return self.cap(rows[alive], live.extend(rows[alive], tokens[alive], values[alive], step))
+        more = passing(live, log_probs, self.thresholds[step-1], step, self.normalize)
+        ended, pad = more[1] == self.ar.end_token_id, more[1] == self.ar.pad_token_id
+        self.found.append(Prefixes(*(c.cpu() for c in live.extend(*(c[ended] for c in more), step))))
+        alive = ~(ended | pad) if step < self.max_len else ended & False
+        return self.cap(live, *(c[alive] for c in more))
 
-    def cap(self, rows, live):
+    def cap(self, live, rows, tokens, values):
         "At most `max_candidates` prefixes of an input go on"
-        if self.max_candidates is None or live.n <= self.max_candidates: return rows, live
-        keep = best_per_owner(live.owner, live.sums, self.max_candidates)[0].sort().values
-        size = live.owner.bincount(minlength=len(self.truncated)).cpu().numpy()
-        self.truncated |= size > self.max_candidates
-        return rows[keep], live.pick(keep)
+        if self.max_candidates is None or len(rows) <= self.max_candidates: return rows, tokens, values
+        owner = live.owner[rows]
+        keep = best_per_owner(owner, live.sums[rows] + values.double(), self.max_candidates)[0].sort().values
+        self.truncated |= owner.bincount(minlength=len(self.truncated)).cpu().numpy() > self.max_candidates
+        return rows[keep], tokens[keep], values[keep]
 
-    def run_all(self, inputs, progress, desc):
-        "Search all inputs, a quarter of `max_rows` at a time, for frontiers grow"
-        for batch in by_length(inputs, max(1, self.max_rows//4), progress, desc):
-            self.run(take(inputs, batch), batch)
+# %% ../nbs/02_search.ipynb #2af9bf9e
+@patch
+def part_size(self:_Walk, waiting):
+    "Rows of the next part, so that all that wait never weigh more than `3*max_rows` of full length"
+    held = sum(live.n*step for _, live, _, step in waiting)/self.max_len
+    size = min(self.max_rows, max(1, int(3*self.max_rows - held)//2))
+    return max(size, self.max_candidates or 1)   # an input under a cap stays whole
 
-    def run(self, inputs, owner):
-        "Search a few inputs to the end, depth first"
-        state, log_probs = self.ar.start(inputs)
-        live, step, parts = empty_prefixes(owner, self.max_len, self.ar.pad_token_id, log_probs.device), 1, []
-        while True:
-            rows, live = self.expand(live, log_probs, step)
-            cuts = split_frontier(live.owner, self.max_rows, self.max_candidates is not None)
-            parts += [(state, rows[c], live.pick(c), step) for c in reversed(cuts)]
-            if not parts: return
-            state, rows, live, step = parts.pop()
-            state, log_probs = self.ar.extend(state, rows, live.tokens[:, step-1])
-            step += 1
+# %% ../nbs/02_search.ipynb #d13adba7
+@patch
+def run(self:_Walk, inputs, owner):
+    "Search a few inputs to the end, depth first"
+    state, log_probs = self.ar.start(inputs)
+    live, step, waiting = empty_prefixes(owner, self.max_len, self.ar.pad_token_id, log_probs.device), 1, []
+    while True:
+        more = self.expand(live, log_probs, step)
+        self.widest = max(self.widest, len(more[0]))
+        if len(more[0]): waiting.append((state, live, more, step))
+        if not waiting: return
+        size = self.part_size(waiting)
+        state, live, more, step = waiting.pop()
+        part, *rest = split_frontier(live.owner[more[0]], size, self.max_candidates is not None)
+        if rest: waiting.append((state, live, [c[part.stop:] for c in more], step))
+        rows, tokens, values = (c[part] for c in more)
+        live = live.extend(rows, tokens, values, step)
+        state, log_probs = self.ar.extend(state, rows, tokens)
+        step += 1
 
-# %% ../nbs/02_search.ipynb #84b549f7
+# %% ../nbs/02_search.ipynb #140356d3
+@patch
+def run_all(self:_Walk, inputs, progress, desc):
+    "Search all inputs, as many at a time as fill `max_rows` at their widest step"
+    for batch in by_length(inputs, lambda: max(1, int(self.max_rows/self.growth)), progress, desc):
+        self.widest = len(batch)
+        self.run(take(inputs, batch), batch)
+        self.growth = self.widest/len(batch)
+
+# %% ../nbs/02_search.ipynb #9a9effdb
+def rows_within(
+    ar:Autoregressor, # The model; has `row_bytes`
+    inputs:Sequence,  # [n] conditions
+    max_len:int,      # Decoding steps
+    max_memory:int,   # Bytes for states and tables of a search
+)->int: # Rows
+    "The `max_rows` whose search stays within `max_memory` bytes"
+    if not hasattr(ar, "row_bytes"):
+        raise TypeError("max_memory needs a model that has row_bytes(inputs, max_len), the bytes that a prefix takes; set max_rows instead")
+    row = ar.row_bytes(inputs, max_len)
+    if (rows := int(max_memory)//(4*row)) > 0: return rows
+    raise ValueError(f"max_memory ({max_memory:,}) is less than four rows of {row:,} bytes each")
+
+# %% ../nbs/02_search.ipynb #892d5a00
 def threshold_search(
     ar:Autoregressor,         # The model
     inputs:Sequence,          # [n] conditions
@@ -269,11 +304,13 @@ def threshold_search(
     normalize:bool=True,      # Is the score of a prefix divided by its number of tokens?
     max_rows:int=1024,        # Most prefixes in a call of the model; never changes the result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step; marks it truncated
+    max_memory:int|None=None, # Bytes; sets `max_rows` for models that know their `row_bytes`
     stop:str="max_len",       # 'max_len': all thresholds act on ended sequences; 'ended': those up to the last unfinished prefix
     progress:bool=False,      # Show a progress bar?
 )->Hypotheses: # All sequences that end within `max_len` tokens and pass
     "Exactly the sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2, inference algorithm)"
     check_count(max_len, "max_len"), check_count(max_rows, "max_rows")
+    if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None and not 1 <= check_count(max_candidates, "max_candidates") <= max_rows:
         raise ValueError(f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")

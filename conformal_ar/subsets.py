@@ -30,7 +30,7 @@ def true_rows(
     padded[:, :targets.shape[1]] = targets[:, :steps]
     return (table.tokens == padded[table.owner]).all(1)
 
-# %% ../nbs/03_beam_subsets.ipynb #ee557b1a
+# %% ../nbs/03_beam_subsets.ipynb #c73a1e5c
 class ConformalBeamSubsets(Procedure):
     "Procedure 1: subsets of beam-search results (Deutschmann et al. 2024, section 4.1)"
     settings = ("alpha", "max_len", "width", "delta", "by_class")
@@ -38,12 +38,15 @@ class ConformalBeamSubsets(Procedure):
 
     def __init__(self,
         ar:Autoregressor,  # The model
-        alpha:float,       # Risk of cutting a truth that is in the beam, in (0, 1)
-        max_len:int,       # Decoding steps, the end token counted
+        alpha:float=None,  # Risk of cutting a truth that is in the beam, in (0, 1)
+        max_len:int=None,  # Decoding steps, the end token counted
         width:int=5,       # Beam width b
         delta:float=0.05,  # Risk that the bound on the beam's coverage fails, in (0, 1)
         by_class:bool=False, # Calibrate on the best member of the truth's class? Needs `canonicalize`
+        target=None,       # Not offered: the promise is known after calibration; see `AprioriBeamSubsets`
     ):
+        if target is not None: raise ValueError("the promise of beam subsets is found by calibration: give alpha, or choose the promise "
+            "beforehand with AprioriBeamSubsets(ar, target=…, max_len=…)")
         super().__init__(ar, alpha, max_len)
         self.by_class = bool(by_class)
         self.width, self.delta = check_count(width, "width"), float(check_risk(delta, "delta"))
