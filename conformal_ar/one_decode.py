@@ -19,7 +19,7 @@ from .conformal import check_feasible, step_ranks, tolerance_region
 from .repetitions import random_splits
 from .search import Hypotheses, Prefixes, _Walk, check_thresholds, gather
 
-# %% ../nbs/30c_one_decode.ipynb #bff3011a
+# %% ../nbs/30c_one_decode.ipynb #5fc25269
 @dataclass(frozen=True)
 class DynamicDraws:
     "Calibrations of dynamic beams on random parts of one pool"
@@ -33,8 +33,11 @@ class DynamicDraws:
     def lowest(self): return self.thresholds.min((0, 1))
     @property
     def levels(self): return 1 - self.ranks.sum(1)/(self.n_cal + 1)
+    def coverage(self, scores):
+        "Share of the test truths, of prefix scores [n, L], that pass all thresholds: [A, T]"
+        return np.array([[(scores[test] >= t).all(1).mean() for t, test in zip(rows, self.test)] for rows in self.thresholds])
 
-# %% ../nbs/30c_one_decode.ipynb #a8534956
+# %% ../nbs/30c_one_decode.ipynb #f853c0be
 def dynamic_draws(
     scores:np.ndarray,      # [n, L] prefix scores of the pool
     alphas:Sequence[float], # risks per step
@@ -42,12 +45,13 @@ def dynamic_draws(
     n_test:int,             # test pairs of a repetition
     repetitions:int,        # how many
     seed:int=0,             # of the generator; the same repetitions for every risk
+    fixed_test:bool=False,  # do the first `n_test` pairs test in every repetition?
 )->DynamicDraws: # thresholds and test pairs
     "Repeated calibration of dynamic conformal beams (Deutschmann et al. 2024, section 5.3)"
     n, steps = scores.shape
     for alpha in alphas: check_feasible(alpha, n_cal, steps)
     ranks = np.array([step_ranks(alpha, n_cal, steps) for alpha in alphas])
-    splits = list(random_splits(n, n_cal, n_test, repetitions, seed))
+    splits = list(random_splits(n, n_cal, n_test, repetitions, seed, fixed_test))
     thresholds = np.array([[tolerance_region(scores[cal], k)[0] for cal, _ in splits] for k in ranks])
     if np.isinf(thresholds).any(): raise ValueError(f"{np.isinf(scores[:, -1]).mean():.1%} of the targets have more than "
         f"{steps} tokens, too many for these risks: some threshold is −∞. Use a larger max_len")
@@ -134,7 +138,7 @@ class DynamicRepetitions:
         held = self.ranks > 0
         return np.where(held, self.sizes/np.maximum(self.ranks, 1), 0).sum(1)/held.sum(1)
 
-# %% ../nbs/30c_one_decode.ipynb #371ee1c1
+# %% ../nbs/30c_one_decode.ipynb #267ace54
 def dynamic_repetitions(
     draws:DynamicDraws,         # thresholds and test pairs of all repetitions
     finished:Hypotheses,        # from `decode_for_all`, at thresholds that are nowhere higher
@@ -151,10 +155,11 @@ def dynamic_repetitions(
     ranks = np.zeros_like(sizes)
     for t, test in enumerate(tqdm(draws.test, disable=not progress, unit="repetition")):
         chosen = np.bincount(test, minlength=n) > 0
-        mine = np.flatnonzero(chosen[finished.owner])        # rows of this repetition's test inputs
+        pick = lambda owner: slice(None) if chosen.all() else np.flatnonzero(chosen[owner])
+        mine = pick(finished.owner)                          # rows of this repetition's test inputs
         owner, columns, true = finished.owner[mine], done[:, mine], truth[mine]
         if open_ is not None:
-            rows = np.flatnonzero(chosen[unfinished.owner])
+            rows = pick(unfinished.owner)
             others = unfinished.owner[rows], unfinished.length[rows], open_[:, rows]
         for a, cut in enumerate(draws.thresholds[:, t] - slack):
             for s, stop in enumerate(stops):
@@ -165,7 +170,7 @@ def dynamic_repetitions(
     return [DynamicRepetitions(alpha, stop, draws.levels[a], (1 - alpha)**steps, draws.n_cal, draws.test, sizes[a, s],
             ranks[a, s], truncated) for a, alpha in enumerate(draws.alphas) for s, stop in enumerate(stops)]
 
-# %% ../nbs/30c_one_decode.ipynb #b82f04cd
+# %% ../nbs/30c_one_decode.ipynb #fa01e83b
 def dynamic_rows(
     repetitions:list[DynamicRepetitions], # one for each risk and variant
     **first,                              # columns to put first, e.g. task
@@ -176,8 +181,9 @@ def dynamic_rows(
         values = dict(coverage=r.coverage, size=r.size, ratio=r.ratio)
         error = lambda v: float(v.std(ddof=1)/len(v)**.5)
         rows.append({**first, "alpha": r.alpha, "stop": r.stop, "n_cal": r.n_cal, "n_test": r.test.shape[1], "repetitions": len(r.test),
-            "bound": r.bound, "level": float(r.level), **{k: float(v.mean()) for k, v in values.items()}, **{k + "_se": error(v) for k, v in values.items()},
-            "largest": int(r.sizes.max()), "empty": float((r.sizes == 0).mean()), "truncated": float(r.truncated.mean())})
+            "bound": r.bound, "level": float(r.level), "owed": max(0., float(r.level - r.truncated.mean())), **{k: float(v.mean()) for k, v in values.items()}, **{k + "_se": error(v) for k, v in values.items()},
+            "median": float(np.median(r.sizes)), "largest": int(r.sizes.max()), "empty": float((r.sizes == 0).mean()),
+            "truncated": float(r.truncated.mean()), "n_truncated": round(float(r.truncated.mean())*r.test.shape[1])})
     return rows
 
 # %% ../nbs/30c_one_decode.ipynb #1fd5a751

@@ -20,21 +20,22 @@ from .conformal import check_count, check_risk, split_threshold
 from .results import jsonable, whole_file
 from .search import Hypotheses
 
-# %% ../nbs/30b_repetitions.ipynb #9868ed5e
+# %% ../nbs/30b_repetitions.ipynb #e35e47e2
 def random_splits(
     n:int,           # pairs in the pool
     n_cal:int,       # calibration pairs of a repetition
     n_test:int,      # test pairs of a repetition, disjoint from them
     repetitions:int, # how many
     seed:int=0,      # of the generator
+    fixed_test:bool=False, # do the first `n_test` pairs test in every repetition? Otherwise they are drawn, too
 ): # yields index arrays: calibration [n_cal], test [n_test]
     "Random disjoint calibration and test parts of one pool"
     if check_count(n_cal) + check_count(n_test, "n_test") > n:
         raise ValueError(f"n_cal + n_test = {n_cal + n_test} pairs are more than the {n} of the pool")
     rng = np.random.default_rng(seed)
     for _ in range(check_count(repetitions, "repetitions")):
-        order = rng.permutation(n)
-        yield order[:n_cal], order[n_cal:n_cal + n_test]
+        order = rng.permutation(n - n_test*fixed_test) + n_test*fixed_test
+        yield order[:n_cal], np.arange(n_test) if fixed_test else order[n_cal:n_cal + n_test]
 
 # %% ../nbs/30b_repetitions.ipynb #f808606f
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def subset_bound(
     k = _ranks(r.alpha, inside)
     return bound, bound <= r.pool_coverage*(1 - k/(inside + 1))
 
-# %% ../nbs/30b_repetitions.ipynb #3a0f8ddd
+# %% ../nbs/30b_repetitions.ipynb #11a798e9
 def expected_above(
     r:SubsetRepetitions, # repetitions at one risk
     n:int,               # pairs in the pool
@@ -149,7 +150,8 @@ def expected_above(
     inside = rng.hypergeometric(hits, n - hits, r.n_cal, draws)
     test = rng.hypergeometric(hits - inside, n - hits - (r.n_cal - inside), r.n_test)
     k = _ranks(r.alpha, inside)
-    covered = rng.binomial(test, rng.beta(inside + 1 - k, k))
+    share = np.where(k > 0, rng.beta(inside + 1 - k, np.maximum(k, 1)), 1.)   # no threshold, nothing is given up
+    covered = rng.binomial(test, share)
     bound, _ = subset_bound(replace(r, n_in_beam=inside), delta)
     return float((covered/r.n_test >= bound).mean())
 
