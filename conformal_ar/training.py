@@ -252,21 +252,36 @@ def save_model(
     model.config.use_cache = True # the trainer switches it off
     model.save_pretrained(folder); tokenizer.save_pretrained(folder)
 
-# %% ../nbs/23_training_reactions.ipynb #a59c3227
-import os, signal
+# %% ../nbs/23_training_reactions.ipynb #59a6a26c
+import hashlib, os, shutil, signal, threading
+from contextlib import contextmanager
+from functools import cached_property
 from fastcore.basics import patch
 
 # %% ../nbs/23_training_reactions.ipynb #a0525677
 from .huggingface import shipped_models, smiles_tokenizer
 
-# %% ../nbs/23_training_reactions.ipynb #42d69b6c
+# %% ../nbs/23_training_reactions.ipynb #dc654d43
+_ragged_arrays = ("molecule", *(f"{part}_{side}" for part in ("train", "valid", "held_out") for side in ("source", "target")))
+
+def _read_packed(path) -> dict: # array by name
+    "What `pack_reactions` wrote."
+    with open(path, "rb") as f:
+        try:
+            with np.load(f) as z: arrays = {name: z[name] for name in z.files}
+            for name in ("words", "spellings", *_ragged_arrays, *(f"{name}_off" for name in _ragged_arrays)): arrays[name]
+        except Exception as e: # numpy has many ways to fail
+            raise ValueError(f"{path} is no file of packed reactions (pack_reactions writes one), or it is not whole") from e
+    return arrays
+
+# %% ../nbs/23_training_reactions.ipynb #6f5a8d70
 class PackedReactions:
     "Tokenised reactions from a file that `pack_reactions` wrote."
     def __init__(self, path):
-        with np.load(path) as z: self.arrays = {name: z[name] for name in z.files}
+        self.arrays = _read_packed(path)
         self.words = self.arrays.pop("words").tolist()
         self.spellings = int(self.arrays.pop("spellings"))
-        self.end, self.dot = self.words.index("</s>"), self.words.index(".")
+        self.end, self.dot = self.words.index("</s>"), self.words.index(".") if "." in self.words else None # no dot: single molecules
         sizes = np.diff(self.arrays["molecule_off"])[::self.spellings]
         total = np.concatenate([[0], np.cumsum(sizes[self.arrays["train_source"]] + 1)]) # each with a dot or the end
         self.source_len = np.diff(total[self.arrays["train_source_off"]])
@@ -276,6 +291,13 @@ class PackedReactions:
         self.target_len = np.diff(self.arrays["train_target_off"]) + 1
 
     def __len__(self): return len(self.target_len)
+
+    @cached_property
+    def digest(self):
+        "SHA-256 of the vocabulary and all numbers."
+        h = hashlib.sha256(json.dumps([self.words, self.spellings]).encode())
+        for name, a in sorted(self.arrays.items()): h.update(f"{name} {a.dtype} {a.shape}".encode()); h.update(a.tobytes())
+        return h.hexdigest()
 
     def row(self, name, i):
         "Row `i` of a ragged array."
@@ -520,37 +542,43 @@ def train_step(self: ReactionRun, rows) -> float: # the loss
     self.step += 1; self.position += 1; self.pairs += len(rows)
     return loss.item()
 
-# %% ../nbs/23_training_reactions.ipynb #458059c3
+# %% ../nbs/23_training_reactions.ipynb #174b98a4
 @patch
 def save(self: ReactionRun):
     "Write a checkpoint and the curve."
     self.folder.mkdir(parents=True, exist_ok=True)
     state = {k: getattr(self, k) for k in ("step", "epoch", "position", "pairs", "curve", "minutes")}
     state |= dict(model=self.model.state_dict(), optimisers=[o.state_dict() for o in self.optimisers], rng=torch.get_rng_state(),
-                  cuda=torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [], preset=asdict(self.preset), seed=self.seed)
+                  cuda=torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [], preset=asdict(self.preset), seed=self.seed,
+                  data=self.data.digest)
     torch.save(state, self.folder/"checkpoint.tmp")
     os.replace(self.folder/"checkpoint.tmp", self.folder/"checkpoint.pt")
     write_text(self.folder/"curve.json", json.dumps(self.curve, indent=1) + "\n")
 
 @patch
 def load(self: ReactionRun):
-    "Continue from the checkpoint in the folder, which must be of the same preset and seed."
-    state = torch.load(self.folder/"checkpoint.pt", map_location=self.device, weights_only=True)
-    if state.pop("preset") != asdict(self.preset) or state.pop("seed") != self.seed:
-        raise ValueError(f"{self.folder} holds a run with another preset or seed: choose another folder, or do not resume")
+    "Continue from the checkpoint in the folder, which must be of the same preset, seed and data."
+    with open(self.folder/"checkpoint.pt", "rb") as f:
+        try:
+            state = torch.load(f, map_location=self.device, weights_only=True)
+            own = [state.pop("preset"), state.pop("seed"), state.pop("data", None)]
+        except Exception as e: raise ValueError(f"{f.name} is no checkpoint, or it is not whole: remove it, or do not resume") from e
+    if own != [asdict(self.preset), self.seed, self.data.digest]:
+        raise ValueError(f"{self.folder} holds a run with another preset, seed or data: choose another folder, or do not resume")
     self.model.load_state_dict(state.pop("model"))
     for o, s in zip(self.optimisers, state.pop("optimisers")): o.load_state_dict(s)
     torch.set_rng_state(state.pop("rng").cpu())
     for i, s in enumerate(state.pop("cuda")): torch.cuda.set_rng_state(s.cpu(), i)
     for k, v in state.items(): setattr(self, k, v)
 
-# %% ../nbs/23_training_reactions.ipynb #f13fc57f
+# %% ../nbs/23_training_reactions.ipynb #f205414f
 @patch
 @torch.no_grad()
 def validate(self: ReactionRun, part="valid", n=200):
-    "Greedy exact match and loss on `n` pairs."
+    "Greedy exact match and loss on `n` pairs; nothing where there are none."
     rows = np.random.default_rng(0).permutation(len(self.data.arrays[f"{part}_target_off"]) - 1)[:n]
     rows = sorted(rows, key=lambda i: len(self.data.row(f"{part}_source", i)))
+    if not rows: return {}
     hits = loss = tokens = 0; self.model.eval()
     for i in range(0, len(rows), 64):
         x, y = zip(*(self.data.pair(part, j) for j in rows[i:i + 64]))
@@ -563,10 +591,10 @@ def validate(self: ReactionRun, part="valid", n=200):
     self.model.train()
     return dict(valid_loss=loss/tokens, exact_match=hits/len(rows), valid_pairs=len(rows))
 
-# %% ../nbs/23_training_reactions.ipynb #3a0be326
+# %% ../nbs/23_training_reactions.ipynb #9c3db4b8
 @patch
 def fit(self: ReactionRun,
-    steps: int=None, # stop after that many; at the end of the preset when None
+    steps: int=None, # stop after that many, counted from the beginning of the run; at the end of the preset when None
     minutes: float=math.inf, # stop after that long
     save_minutes: float=5., # between checkpoints
     save_steps: int=None, # or steps between them
@@ -576,37 +604,51 @@ def fit(self: ReactionRun,
     quiet: bool=False
 ):
     "Train until the end, a number of steps, or a request to stop."
-    self.stop = False
+    if not minutes >= 0: raise ValueError(f"minutes must be 0 or more, not {minutes}")
+    if not self.total_steps:
+        raise ValueError(f"nothing to train on: none of {len(self.data):,} training reactions is within {self.preset.limits} tokens of source and target")
+    self.stop, unfinished = False, lambda: not self.stop and (steps is None or self.step < steps)
     began, clock, losses = self.minutes, time.time(), []
     saved = validated = clock
     def note(**row):
         self.minutes = began + (time.time() - clock)/60
         self.curve.append(dict(step=self.step, epoch=self.epoch, pairs=self.pairs, minutes=round(self.minutes, 3), **row))
         if not quiet: print(json.dumps(self.curve[-1]), flush=True)
-    while self.stage(self.epoch) and not self.stop and self.step != steps:
+    while self.stage(self.epoch) and unfinished():
         for rows in self.batches(self.epoch)[self.position:]:
             losses.append(self.train_step(rows))
             if self.step % log_steps == 0: note(loss=float(np.mean(losses))); losses = []
             if time.time() - validated > 60*valid_minutes: note(**self.validate(n=valid_pairs)); validated = time.time()
             if time.time() - clock > 60*minutes: self.stop = True
-            if self.stop or self.step == steps: break
+            if not unfinished(): break
             due = save_steps and self.step % save_steps == 0
             if due or time.time() - saved > 60*save_minutes: self.minutes = began + (time.time() - clock)/60; self.save(); saved = time.time()
         else: self.epoch, self.position = self.epoch + 1, 0
     note(**self.validate(n=valid_pairs)); self.save()
     return self
 
-# %% ../nbs/23_training_reactions.ipynb #96032b09
+# %% ../nbs/23_training_reactions.ipynb #2101601d
+def _start_folder(start): # None, a folder, or the name of a shipped model
+    "The folder of a model to start from; nothing is searched on the network."
+    folder = shipped_models().get(start, start)
+    if folder is None or (Path(folder)/"config.json").is_file(): return folder
+    raise ValueError(f"no model {str(start)!r} to start from: neither a folder with a model nor a shipped one ({', '.join(shipped_models())})")
+
+def _tokens(folder):
+    "All tokens of a model's tokenizer, in order; None when it has no such list."
+    try: tokenizer = AutoTokenizer.from_pretrained(folder); return tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    except (AttributeError, IndexError, KeyError, NotImplementedError, OSError, TypeError, ValueError): return None
+
 @patch
 def start_from(self: ReactionRun,
     folder # of a model
 ):
     "Take the weights of a finished model."
-    words = AutoTokenizer.from_pretrained(folder).convert_ids_to_tokens(range(len(self.data.words)))
-    if words != self.data.words: raise ValueError(f"the model in {folder} has another vocabulary than the packed reactions")
-    self.model.load_state_dict(T5ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).state_dict())
+    if _tokens(folder) != self.data.words: raise ValueError(f"the model in {folder} has another vocabulary than the packed reactions")
+    try: self.model.load_state_dict(T5ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).state_dict())
+    except RuntimeError as e: raise ValueError(f"the model in {folder} has another architecture than the preset {self.preset.name!r}") from e
 
-# %% ../nbs/23_training_reactions.ipynb #d30c76da
+# %% ../nbs/23_training_reactions.ipynb #b89f857b
 REACTION_PRESETS = {p.name: p for p in (REACTIONS_PAPER, REACTIONS_POCKET)}
 
 def _reaction_preset(preset):
@@ -615,38 +657,48 @@ def _reaction_preset(preset):
     if preset in REACTION_PRESETS: return REACTION_PRESETS[preset]
     raise ValueError(f"unknown preset {preset!r}: known are {', '.join(REACTION_PRESETS)}")
 
+@contextmanager
+def _sigterm(stop):
+    "Call `stop` at SIGTERM; threads other than the main one cannot ask for signals."
+    if threading.current_thread() is not threading.main_thread(): yield; return
+    old = signal.signal(signal.SIGTERM, lambda *_: stop())
+    try: yield
+    finally: signal.signal(signal.SIGTERM, old)
+
 def train_reactions(
     packed, # file that `pack_reactions` wrote
     preset="pocket", # `pocket`, `paper` or a `ReactionPreset`
     output_dir=None, # `runs/reactions-{preset}` when None
-    resume: bool=True, # continue from the checkpoint in `output_dir`
+    resume: bool=True, # continue from the checkpoint in `output_dir`; a run there is removed when False
     seed: int=0, # of weights, batches and augmentation
     device: str=None, # what there is when None
-    start=None, # folder of a model to start from, e.g. that of the shipped one
+    start=None, # a model to start from: a folder or `reactions`, the shipped one
     **kwargs # of `ReactionRun.fit`
 ) -> Path: # folder of the model
     "Train on packed reactions, or continue; SIGTERM ends the run with a checkpoint."
-    preset = _reaction_preset(preset)
+    preset, start = _reaction_preset(preset), _start_folder(start)
     run = ReactionRun(PackedReactions(packed), preset, output_dir or f"runs/reactions-{preset.name}", seed, device)
     if resume and (run.folder/"checkpoint.pt").exists(): run.load()
     elif start: run.start_from(start)
-    old = signal.signal(signal.SIGTERM, lambda *_: setattr(run, "stop", True))
-    try: run.fit(**kwargs)
-    finally: signal.signal(signal.SIGTERM, old)
+    if not resume:
+        (run.folder/"checkpoint.pt").unlink(missing_ok=True)
+        shutil.rmtree(run.folder/"model", ignore_errors=True)
+    with _sigterm(lambda: setattr(run, "stop", True)): run.fit(**kwargs)
     save_model(run.model, smiles_tokenizer(run.data.words), run.folder/"model", torch.bfloat16)
     return run.folder/"model"
 
-# %% ../nbs/23_training_reactions.ipynb #73468eb3
+# %% ../nbs/23_training_reactions.ipynb #1d6346f0
 def _vocabulary(folder):
-    "Tokens of a model's tokenizer, in order, without the special ones."
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    words = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-    return [w for w in words if w not in tokenizer.all_special_tokens]
+    "Tokens of a model of reactions, in order, without the special ones."
+    from conformal_ar.data.reactions import SPECIALS
+    words = _tokens(folder) or []
+    if tuple(words[:3]) != SPECIALS or "." not in words: raise ValueError(f"the model in {folder} is no model of reactions: it has another vocabulary")
+    return words[3:]
 
 def train_packed(
     preset="pocket", # `pocket`, `paper` or a `ReactionPreset`
     output_dir=None, # `runs/reactions-{preset}` when None
-    resume: bool=True, # continue from the checkpoint in `output_dir`
+    resume: bool=True, # continue from the checkpoint in `output_dir`; when False, pack and train anew
     seed: int=0, # of weights, batches and augmentation
     device: str=None, # what there is when None
     save_steps: int=None, # optimiser steps between checkpoints; 5 minutes when None
@@ -659,12 +711,13 @@ def train_packed(
     "The task `reactions` for `train`: pack the data if there is no packed file, then train or continue."
     preset = _reaction_preset(preset)
     folder = Path(output_dir or f"runs/reactions-{preset.name}")
-    packed, start = Path(packed or folder/"reactions.npz"), shipped_models().get(start, start)
-    if not packed.exists():
+    given, packed, start = packed, Path(packed or folder/"reactions.npz"), _start_folder(start)
+    if not packed.exists() or not (resume or given):
+        vocabulary = _vocabulary(start) if start else None
         from conformal_ar.data.reactions import load_reactions, pack_reactions
         data = load_reactions(split, progress=not quiet)
         packed.parent.mkdir(parents=True, exist_ok=True)
-        pack_reactions(data, packed, vocabulary=_vocabulary(start) if start else None)
+        pack_reactions(data, packed, vocabulary=vocabulary)
     return train_reactions(packed, preset, folder, resume, seed, device, start, save_steps=save_steps, quiet=quiet, **kwargs)
 
 TRAINERS["reactions"] = train_packed

@@ -178,8 +178,8 @@ def split_reactions(
     for name, p in out.items(): report.setdefault(name, {})["kept"] = len(p)
     return out
 
-# %% ../../nbs/11b_archives.ipynb #96603882
-import errno, gzip, hashlib, os, tarfile, urllib.error, urllib.request, warnings
+# %% ../../nbs/11b_archives.ipynb #3c5a01f7
+import errno, gzip, hashlib, io, os, tarfile, urllib.error, urllib.request, warnings, zlib
 from pathlib import Path
 from ..results import whole_file
 
@@ -282,12 +282,12 @@ def get_archive(
     path.replace(path.with_name(path.name + ".mismatch"))
     raise ValueError(f"{what}; it is kept as {path.name}.mismatch. Call again to download it")
 
-# %% ../../nbs/11b_archives.ipynb #862341b0
+# %% ../../nbs/11b_archives.ipynb #624c9d48
 def read_archive(path) -> list: # of lines
     "The lines of the one text file in an archive."
     with tarfile.open(path) as tar:
         member = next(m for m in tar if m.isfile() and m.name.endswith(".txt"))
-        return tar.extractfile(member).read().decode("utf-8").splitlines()
+        return [l.rstrip("\n") for l in io.TextIOWrapper(tar.extractfile(member), encoding="utf-8")] # not `splitlines`, which knows more line ends
 
 def _to_line(row): return "!" + row if isinstance(row, str) else "\t".join(map(".".join, row))
 def _from_line(line):
@@ -295,7 +295,14 @@ def _from_line(line):
     if line.startswith("!"): return line[1:]
     return Reaction(*(tuple(side.split(".")) if side else () for side in line.split("\t")))
 
-# %% ../../nbs/11b_archives.ipynb #a91be8cc
+# %% ../../nbs/11b_archives.ipynb #28d2b4c4
+def _read_cleaned(path) -> list: # of rows; none when the file cannot be read to its end
+    "What `clean_archive` cached."
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as f: return [_from_line(l.rstrip("\n")) for l in f]
+    except (OSError, EOFError, zlib.error, TypeError, ValueError): return [] # TypeError: not three columns
+
+# %% ../../nbs/11b_archives.ipynb #f722b952
 def clean_archive(
     part, # `train`, `valid` or `test`
     folder=None, # cache folder
@@ -307,8 +314,12 @@ def clean_archive(
     key = hashlib.sha256(f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} 1".encode()).hexdigest()[:12]
     cached = cache_folder(folder)/f"{part}-{key}.tsv.gz"
     if cached.exists():
-        with gzip.open(cached, "rt", encoding="utf-8") as f: return [_from_line(l.rstrip("\n")) for l in f]
-    rows = clean_lines(read_archive(path), processes, progress)
+        rows = _read_cleaned(cached)
+        if len(rows) == ARCHIVES[part].lines: return rows
+        warnings.warn(f"{cached} is not whole; the archive is cleaned again")
+    lines = read_archive(path)
+    if len(lines) != ARCHIVES[part].lines: raise ValueError(f"{path} has {len(lines):,} lines instead of {ARCHIVES[part].lines:,}")
+    rows = clean_lines(lines, processes, progress)
     try:
         with whole_file(cached) as new, gzip.open(new, "wt", encoding="utf-8", compresslevel=3) as f: f.writelines(_to_line(r) + "\n" for r in rows)
     except OSError as e: warnings.warn(f"the cleaned reactions are not cached ({e}); the next call cleans them again")
@@ -328,7 +339,8 @@ def load_reactions(
     names = ["valid", "test"] + ["train"]*(split == "paper")
     return split_reactions({n: clean_archive(n, folder, processes, progress) for n in names}, split, separated)
 
-# %% ../../nbs/11c_packing.ipynb #ad74b533
+# %% ../../nbs/11c_packing.ipynb #718c15d3
+import warnings
 from ..results import whole_file
 
 # %% ../../nbs/11c_packing.ipynb #23fadbb9
@@ -351,22 +363,36 @@ def _ragged(name, rows, dtype=np.uint16):
     flat = np.fromiter((i for r in rows for i in r), dtype)
     return {name: flat, name + "_off": np.concatenate([[0], np.cumsum([len(r) for r in rows], dtype=np.int64)])}
 
-# %% ../../nbs/11c_packing.ipynb #c74034f2
+# %% ../../nbs/11c_packing.ipynb #801d361d
+def _drop_unknown(rows, source, words, part):
+    "The reactions whose tokens are all in `words`; only of `train` others are dropped."
+    lacks = [set(smiles_tokens(source(r)) + smiles_tokens(r.target)) - words for r in rows]
+    if not any(lacks): return rows
+    names = ", ".join(sorted(set().union(*lacks))[:5])
+    what = f"{sum(map(bool, lacks)):,} of {len(rows):,} reactions of {part} have tokens that the vocabulary lacks ({names})"
+    if part != "train": raise ValueError(f"{what}: take those reactions away, or pack with the data's own vocabulary")
+    warnings.warn(what + " and are left out")
+    return [r for r, l in zip(rows, lacks) if not l]
+
+# %% ../../nbs/11c_packing.ipynb #7ea52fef
 def pack_reactions(
     data: dict, # parts `train`, `valid` and `held_out`, all mixed or all separated
     path, # file to write, `.npz`
     spellings: int=8, # per molecule of the training sources
     below: int=50, # training targets have fewer tokens
     seed: int=0, # of the spellings
-    vocabulary: list=None # tokens after the special ones; all those of the data when None
+    vocabulary: list=None # tokens after the special ones; all those of the data when None. Training reactions with others are left out
 ) -> list: # the vocabulary, special tokens first
     "Write the tokenised reactions, and random spellings of their molecules, into one file."
-    train = [r for r in data["train"].rows if len(smiles_tokens(r.target)) < below]
+    if spellings < 1: raise ValueError(f"spellings must be 1 (only the canonical one) or more, not {spellings}")
     separated = data["train"].is_separated
-    order = lambda r: r.reactants + r.reagents if separated else sorted(r.reactants + r.reagents)
-    mols = {m: i for i, m in enumerate(dict.fromkeys(m for r in train for m in order(r)))}
+    source = lambda r: r.separated if separated else r.mixed
     words = [*SPECIALS, *(vocabulary or smiles_vocabulary(t for p in data.values() for t in p.inputs + p.targets))]
     ids = {w: i for i, w in enumerate(words)}
+    rows = lambda name: _drop_unknown([r for r in data[name].rows if len(smiles_tokens(r.target)) < below], source, ids.keys(), name)
+    held_out, valid, train = map(rows, ("held_out", "valid", "train"))
+    order = lambda r: r.reactants + r.reagents if separated else sorted(r.reactants + r.reagents)
+    mols = {m: i for i, m in enumerate(dict.fromkeys(m for r in train for m in order(r)))}
     enc = lambda texts: [[ids[t] for t in smiles_tokens(s)] for s in texts]
     known = lambda s: all(t in ids for t in smiles_tokens(s)) # a random spelling may need a token of its own
     spelt = [[s if known(s) else m for s in random_spellings(m, spellings, seed + i)] for m, i in mols.items()]
@@ -374,8 +400,7 @@ def pack_reactions(
     out |= _ragged("train_source", [[mols[m] for m in order(r)] for r in train], np.int32)
     if separated: out["train_reactants"] = np.array([len(r.reactants) for r in train], np.int32)
     out |= _ragged("train_target", enc(r.target for r in train))
-    for name in ("valid", "held_out"):
-        part = [r for r in data[name].rows if len(smiles_tokens(r.target)) < below]
-        out |= _ragged(name + "_source", enc(r.separated if separated else r.mixed for r in part)) | _ragged(name + "_target", enc(r.target for r in part))
+    for name, part in dict(valid=valid, held_out=held_out).items():
+        out |= _ragged(name + "_source", enc(map(source, part))) | _ragged(name + "_target", enc(r.target for r in part))
     with whole_file(path) as new, open(new, "wb") as f: np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
     return words
