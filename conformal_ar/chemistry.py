@@ -17,12 +17,13 @@ from .conformal import PredictionSet, Guarantee
 from .equivalence import ClassSet, merge_equivalent
 from .data.reactions import BadReaction, _rdkit, canonical_molecule, has_maps, remove_maps, smiles_tokens
 
-# %% ../nbs/12_chemistry.ipynb #3ee78bce
+# %% ../nbs/12_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
 def canonical(
     smiles:str, # SMILES of one molecule or, with dots, of several
 )->str|None: # canonical SMILES, molecules in alphabetical order; None when it is not valid
     "The spelling that all SMILES strings of the same molecules share; atom maps are removed"
+    if not isinstance(smiles, str): raise TypeError(f"smiles must be a text, not {type(smiles).__name__}: {smiles!r:.60}")
     molecules = [canonical_molecule(remove_maps(m)) for m in smiles.split(".")]
     return None if None in molecules else ".".join(sorted(molecules))
 
@@ -32,36 +33,41 @@ class MoleculeSet(ClassSet):
 
 canonical.set_class = MoleculeSet
 
-# %% ../nbs/12_chemistry.ipynb #006e88f9
+# %% ../nbs/12_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):
-    "What stands above the grid."
-    size = "empty set" if n == 0 else f"{n} molecule{'s'*(n > 1)}"
-    if guarantee is None: return size
-    return f"{size}; contains the product with probability at least {guarantee.level:.3g} ({guarantee.kind})"
+    "The lines above the grid."
+    size = "empty set: no molecule was found" if n == 0 else f"{n} molecule{'s'*(n > 1)}"
+    if s.truncated: size += " (search cut short: the product may be missing)"
+    if guarantee is None or s.truncated or n == 0: return [size]
+    level = math.floor(1000*guarantee.level + 1e-6)/1000    # never more than is promised
+    where = {"group": " on average over its group", "marginal": " on average"}.get(guarantee.kind, f" (confidence {1 - (guarantee.delta or 0):.3g})")
+    return [size, f"such sets hold the product with probability at least {level:.3g}{where}"]
 
-def _grid(canvas, panel, columns, mols, legends):
+def _grid(canvas, panel, columns, mols, legends, top):
     "A grid of molecules below the room for a title, on an RDKit canvas."
     from rdkit.Chem.Draw import rdMolDraw2D
+    o = canvas.drawOptions()
+    o.legendFraction, o.padding, o.fixedBondLength = .18, .08, 28 # room for legends; no giant letters in small molecules
     for i, (mol, legend) in enumerate(zip(mols, legends)):
-        canvas.SetOffset(panel[0]*(i % columns), 28 + panel[1]*(i//columns))
+        canvas.SetOffset(panel[0]*(i % columns), top + panel[1]*(i//columns))
         rdMolDraw2D.PrepareAndDrawMolecule(canvas, mol, legend=legend)
     canvas.FinishDrawing()
     return canvas.GetDrawingText()
 
-def _svg_title(svg, title):
-    text = f"<text x='8' y='19' font-family='sans-serif' font-size='14'>{html.escape(title)}</text>"
-    return svg.replace("</svg>", text + "\n</svg>")
+def _svg_title(svg, lines):
+    text = [f"<text x='8' y='{19 + 18*i}' font-family='sans-serif' font-size='14'>{html.escape(t)}</text>" for i, t in enumerate(lines)]
+    return svg.replace("</svg>", "\n".join([*text, "</svg>"]))
 
-def _png_title(png, title):
+def _png_title(png, lines):
     from PIL import Image, ImageDraw
     drawn, out = Image.open(io.BytesIO(png)).convert("RGBA"), io.BytesIO()
     image = Image.new("RGBA", drawn.size, "white")
     image.alpha_composite(drawn)
-    ImageDraw.Draw(image).text((8, 6), title, fill="black", font_size=14)
+    for i, t in enumerate(lines): ImageDraw.Draw(image).text((8, 6 + 18*i), t, fill="black", font_size=14)
     image.convert("RGB").save(out, "PNG")
     return out.getvalue()
 
-# %% ../nbs/12_chemistry.ipynb #b08a78ae
+# %% ../nbs/12_chemistry.ipynb #8a67cea2
 def draw(
     prediction_set:PredictionSet, # of SMILES
     path=None, # `.svg` or `.png` file to write
@@ -72,17 +78,19 @@ def draw(
 )->str: # SVG text
     "Draw the molecules of a set with rank and probability, as SVG; optionally write a file"
     s = prediction_set if isinstance(prediction_set, ClassSet) else merge_equivalent(prediction_set, canonical)
-    if path is not None and Path(path).suffix not in (".svg", ".png"): raise ValueError(f"{path}: a picture is .svg or .png")
+    if path is not None and Path(path).suffix.lower() not in (".svg", ".png"): raise ValueError(f"{path}: a picture is .svg or .png")
     Chem, _ = _rdkit()
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
     legends = [f"{i}:  p {math.exp(min(p, 0)):.2g}  score {x:.3f}" for i, (p, x) in enumerate(zip(s.log_probs[:most], s.scores), 1)]
-    title = _title(s, guarantee, len(s)) + (f" ({most} drawn)" if len(s) > most else "")
+    title = _title(s, guarantee, len(s))
+    if len(s) > most: title[0] += f" ({most} drawn)"
     columns = max(3, min(columns, len(mols)))
-    size = (panel[0]*columns, 28 + panel[1]*math.ceil(len(mols)/columns), *panel)
-    paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends)
+    top = 10 + 18*len(title)
+    size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
+    paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
-    if path is not None and Path(path).suffix == ".svg": Path(path).write_text(svg, encoding="utf-8")
+    if path is not None and Path(path).suffix.lower() == ".svg": Path(path).write_text(svg, encoding="utf-8")
     elif path is not None: Path(path).write_bytes(_png_title(paint(rdMolDraw2D.MolDraw2DCairo), title))
     return svg
 
@@ -113,7 +121,7 @@ def clean_source(
         if mols[-1] is None: raise BadReaction(f"{m!r} is no valid SMILES" if m else "an empty molecule between two dots")
     return ".".join(sorted(mols)), notes
 
-# %% ../nbs/12_chemistry.ipynb #ed2e1d39
+# %% ../nbs/12_chemistry.ipynb #805652d6
 class SmiFile(NamedTuple):
     "What a file of SMILES held."
     sources: list # canonical mixtures
@@ -125,8 +133,8 @@ def smi_lines(
     path # text file: SMILES, then optionally a name after white space, a line each; `#` begins a comment
 ) -> list: # (line number from 1, SMILES as it stands there)
     "The first words of the lines of a file."
-    lines = Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    return [(i, (line.split() or [""])[0]) for i, line in enumerate(lines, 1) if not line.startswith("#")]
+    with open(path, encoding="utf-8-sig", errors="replace") as file: # lines end at \n, \r\n or \r, as in any editor
+        return [(i, (line.split() or [""])[0]) for i, line in enumerate(file, 1) if not line.startswith("#")]
 
 def read_smi(
     path # as for `smi_lines`

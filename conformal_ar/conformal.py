@@ -181,7 +181,7 @@ def clopper_pearson_interval(
     lower = clopper_pearson_lower(successes, n, side)
     return lower, 1 - clopper_pearson_lower(n - successes, n, side)
 
-# %% ../nbs/00_conformal.ipynb #f36d0dd5
+# %% ../nbs/00_conformal.ipynb #e9784e0d
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionSet:
     "The sequences predicted for one input, best first"
@@ -191,6 +191,7 @@ class PredictionSet:
     truncated: bool = False # True when a cap on candidates may have cost members
     input: object = None # what the set was predicted for
     prefix_scores: np.ndarray|None = None # score after each token of each member [R, steps]
+    normalized: bool = True # are the scores per token? False where they are those of whole sequences
 
     def __post_init__(self):
         texts, tokens = list(self.texts), [tuple(int(i) for i in t) for t in self.tokens]
@@ -205,7 +206,7 @@ class PredictionSet:
         if prefix is not None and (prefix.ndim != 2 or len(prefix) != n):
             raise ValueError(f"prefix_scores must have shape [{n}, steps]; got {prefix.shape}")
         new = dict(texts=texts, scores=scores, tokens=tokens, prefix_scores=prefix)
-        for f, value in {**new, "truncated": bool(self.truncated)}.items():
+        for f, value in {**new, "truncated": bool(self.truncated), "normalized": bool(self.normalized)}.items():
             object.__setattr__(self, f, value)
 
     def __len__(self): return len(self.texts)

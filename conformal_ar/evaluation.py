@@ -9,12 +9,12 @@ __all__ = ['oracle_size', 'Evaluation', 'evaluate_sets']
 import math
 from dataclasses import dataclass, field
 
-# %% ../nbs/30_evaluation.ipynb #36f6ca27
+# %% ../nbs/30_evaluation.ipynb #027db748
 import numpy as np
 from fastcore.basics import patch
 
 from .conformal import Guarantee, clopper_pearson_interval
-from .equivalence import ClassSet, merge_equivalent, merge_summary
+from .equivalence import ClassSet, canonical_form, merge_equivalent, merge_summary
 
 # %% ../nbs/30_evaluation.ipynb #925e3a2e
 def oracle_size(
@@ -44,7 +44,7 @@ class Evaluation:
     guarantee:Guarantee|None = None # the promise that the sets were made under
     merging:dict|None = field(default=None, repr=False) # for sets of classes: what merging did, see `merge_summary`
 
-# %% ../nbs/30_evaluation.ipynb #dc813c2f
+# %% ../nbs/30_evaluation.ipynb #ff2b5c44
 def _check_pairs(sets, targets):
     if len(sets) != len(targets): raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
     if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
@@ -52,7 +52,16 @@ def _check_pairs(sets, targets):
         if not isinstance(t, str):
             raise ValueError(f"target {i} is not a text but {type(t).__name__}: {t!r}")
 
-# %% ../nbs/30_evaluation.ipynb #b81e1657
+def _check_classes(sets, canonicalize):
+    "Refuse merged sets without the function that merged them: texts are no keys"
+    for i, s in enumerate(sets):
+        if not isinstance(s, ClassSet): continue
+        if canonicalize is None: raise ValueError(f"set {i} is a set of classes: give canonicalize, the function that it was merged with")
+        for text, key in zip(s.texts, s.keys):
+            if (form := canonical_form(canonicalize, text)) != key: raise ValueError(f"set {i} was merged with another function: "
+                f"{text!r:.60} is {key!r:.60} in it, but canonicalize gives {form!r:.60}")
+
+# %% ../nbs/30_evaluation.ipynb #91ca2e49
 def evaluate_sets(
     sets, # list of `PredictionSet`, one per pair
     targets, # list of the true texts, in the same order
@@ -61,9 +70,10 @@ def evaluate_sets(
 )->Evaluation:
     "Coverage, sizes and oracle sizes of prediction sets on pairs with known targets"
     _check_pairs(sets, targets)
+    _check_classes(sets, canonicalize)
     if canonicalize is not None:
         sets = [s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize) for s in sets]
-        targets = [canonicalize(t) for t in targets]
+        targets = [canonical_form(canonicalize, t) for t in targets]
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes, covered = np.array([len(s) for s in sets]), ~np.isnan(oracle)
     n, hits = len(sizes), int(covered.sum())

@@ -184,7 +184,7 @@ class GroupBeams(GroupLevelSets):
         steps = plan(1 - check_risk(self.alpha), len(scores), self.max_len).ranks
         return tolerance_region(scores, steps)[0], sum(steps)
 
-# %% ../nbs/07c_groups.ipynb #e0483dc5
+# %% ../nbs/07c_groups.ipynb #8886e827
 @patch
 def evaluate_groups(self:GroupLevelSets,
     inputs:Sequence,            # [n] test inputs; or a table with named columns
@@ -198,7 +198,7 @@ def evaluate_groups(self:GroupLevelSets,
     promises, (inputs, ids) = list(self.group_guarantees().items()), self._ids(inputs, targets, input_column, target_column)
     group, sets, truths = self.which(inputs), self.predict(inputs, progress, **kwargs), self.ar.decode(ids)
     members = {g: np.flatnonzero(group == g) for g in np.unique(group)}
-    return {promises[g][0]: evaluate_sets([sets[i] for i in rows], [truths[i] for i in rows], promises[g][1]) for g, rows in members.items()}
+    return {promises[g][0]: evaluate_sets([sets[i] for i in rows], [truths[i] for i in rows], promises[g][1], self.canonicalize) for g, rows in members.items()}
 
 # %% ../nbs/07c_groups.ipynb #afbe8590
 @patch(cls_method=True)

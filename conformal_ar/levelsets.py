@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ConformalLevelSets']
 
-# %% ../nbs/06_level_sets.ipynb #783ade2e
+# %% ../nbs/06_level_sets.ipynb #4adda85a
 from dataclasses import replace
 from math import exp, floor, log
 
@@ -18,7 +18,7 @@ from .conformal import (Guarantee, check_feasible, check_risk, check_scores,
 from .procedure import Procedure
 from .search import Hypotheses, beam_search, threshold_search
 
-# %% ../nbs/06_level_sets.ipynb #a6ede00f
+# %% ../nbs/06_level_sets.ipynb #f64f6d51
 class ConformalLevelSets(Procedure):
     "All sequences above one calibrated probability (the sequence form of Sadinle, Lei & Wasserman 2019)"
     settings, found = ("alpha", "max_len", "nonempty"), ("threshold",)
@@ -30,7 +30,7 @@ class ConformalLevelSets(Procedure):
         target=None,        # Promised coverage of the whole sequence, 1 − ε, in (0, 1); or give `alpha`
         alpha=None,         # Risk ε for the whole sequence, in (0, 1)
         max_len:int,        # Most tokens of a member, the end token counted; costs no coverage
-        nonempty:bool=False,# Keep the most probable sequence where a set would be empty?
+        nonempty:bool=False,# Keep the most probable sequence where a set would be empty? (`canonicalize` may drop it again: it needs a form)
     ):
         super().__init__(ar, one_risk(alpha, target), max_len)
         if not isinstance(nonempty, bool):

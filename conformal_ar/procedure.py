@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'check_inputs', 'check_targets', 'read_pairs', 'prediction_sets', 'Procedure']
 
-# %% ../nbs/02b_procedure.ipynb #12466be5
+# %% ../nbs/02b_procedure.ipynb #5df089d1
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
 from importlib.metadata import version
-from inspect import Parameter, signature
+from inspect import Parameter, ismethod, signature
 from pathlib import Path
 from typing import Sequence
 
@@ -74,7 +74,7 @@ def read_pairs(
         raise ValueError(f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")
     return inputs, targets
 
-# %% ../nbs/02b_procedure.ipynb #af698f5c
+# %% ../nbs/02b_procedure.ipynb #ff3e32e3
 def prediction_sets(
     table:Hypotheses,      # Hypotheses, sorted by input and falling score
     ar:Autoregressor,      # Decodes them
@@ -91,7 +91,7 @@ def prediction_sets(
         for row in range(a, b): first.setdefault(texts[row], row)
         rows = list(first.values())
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
-        sets.append(PredictionSet(list(first), prefix[rows, -1], tokens, table.truncated[i], inputs[i], prefix[rows]))
+        sets.append(PredictionSet(list(first), prefix[rows, -1], tokens, table.truncated[i], inputs[i], prefix[rows], normalize))
     return sets
 
 # %% ../nbs/02b_procedure.ipynb #12a711fc
@@ -109,7 +109,7 @@ class _ProcedureType(type):
         new = Parameter("canonicalize", Parameter.KEYWORD_ONLY, default=None)
         return signature(cls.__init__).replace(parameters=[*own[:len(own) - len(last)], new, *last])
 
-# %% ../nbs/02b_procedure.ipynb #0b37b9f3
+# %% ../nbs/02b_procedure.ipynb #aefe0f12
 class Procedure(metaclass=_ProcedureType):
     "A conformal procedure over an autoregressive model; see `ConformalBeamSubsets` and `DynamicConformalBeams`"
     settings, found = ("alpha", "max_len"), ()  # arguments of the constructor; results of calibration
@@ -142,6 +142,10 @@ class Procedure(metaclass=_ProcedureType):
                                f"first, or {type(self).__name__}.load(folder, ar)")
         return self._guarantee
 
+    def _check_by_class(self):
+        if self.by_class and self.canonicalize is None:
+            raise ValueError("by_class=True needs canonicalize, the function that says what a class is")
+
     @property
     def slack(self):
         "By how much thresholds are lowered in decoding, in nats per token, against rounding"
@@ -164,7 +168,7 @@ def _ids(self:Procedure, inputs, targets, input_column, target_column):
                            f"{self.max_len} tokens; no set can contain them, they count as misses", stacklevel=3)
     return inputs, ids
 
-# %% ../nbs/02b_procedure.ipynb #270ccee5
+# %% ../nbs/02b_procedure.ipynb #d012e1ee
 @patch
 def calibrate(self:Procedure,
     inputs:Sequence,            # [N] inputs; or a table with named columns
@@ -175,12 +179,13 @@ def calibrate(self:Procedure,
     **kwargs,                   # Passed to the model's scoring or search (batch_size, max_rows)
 )->Procedure: # Itself, calibrated
     "Find the thresholds on calibration pairs that are exchangeable with the inputs to come"
+    self._check_by_class()
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     check_distribution(self.ar.start(inputs[:4])[1])
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 
-# %% ../nbs/02b_procedure.ipynb #cd1b15b5
+# %% ../nbs/02b_procedure.ipynb #81db682f
 @patch
 def search(self:Procedure,
     inputs:Sequence,     # [n] inputs
@@ -201,7 +206,7 @@ def sets(self:Procedure,
     "The prediction sets in a table: texts that canonicalise alike are merged, those without canonical form dropped"
     found = prediction_sets(table, self.ar, inputs, self.normalize)
     if self.canonicalize is None: return found
-    return [merge_equivalent(s, self.canonicalize, self.normalize) for s in found]
+    return [merge_equivalent(s, self.canonicalize) for s in found]
 
 @patch
 def predict(self:Procedure,
@@ -229,7 +234,7 @@ def evaluate(self:Procedure,
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee, self.canonicalize)
 
-# %% ../nbs/02b_procedure.ipynb #2eeee600
+# %% ../nbs/02b_procedure.ipynb #07156c79
 FORMAT, FILE = 1, "conformal.json"
 
 def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -237,14 +242,17 @@ def _file(folder): return Path(folder) if Path(folder).is_file() else Path(folde
 def _fingerprint(ar): return ar.fingerprint() if hasattr(ar, "fingerprint") else None
 def _plain(v): return v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
 def _is_risk(name): return name in ("alpha", "target")                  # these are kept by their digits
+def _is_named(f): return "<" not in getattr(f, "__qualname__", "<") and (not ismethod(f) or isinstance(f.__self__, type))
 def _name(f): return None if f is None else f"{f.__module__}.{f.__qualname__}" if hasattr(f, "__qualname__") else repr(type(f))
 
-# %% ../nbs/02b_procedure.ipynb #271d2d08
+# %% ../nbs/02b_procedure.ipynb #eb279e61
 @patch
 def save(self:Procedure,
     folder:str|Path, # Folder to write `conformal.json` into
 )->Path: # The file
     "Save the calibration as JSON"
+    if self.by_class and not _is_named(self.canonicalize): raise ValueError(f"calibrated by the classes of {_name(self.canonicalize)}, a name that "
+        "identifies no function, so loading could not tell whether it is given the same one: calibrate with a named function of a module (def, not lambda)")
     data = dict(format=FORMAT, procedure=type(self).__name__,
         settings={s: str(getattr(self, s)) if _is_risk(s) else _plain(getattr(self, s)) for s in self.settings},
         canonicalize=_name(self.canonicalize), guarantee=self.guarantee.asdict(), found={f: _plain(getattr(self, f)) for f in self.found},
@@ -270,14 +278,15 @@ def _read(folder):
 
 def _kinds(cls): return {cls.__name__: cls, **{n: k for c in cls.__subclasses__() for n, k in _kinds(c).items()}}
 
-# %% ../nbs/02b_procedure.ipynb #d1e20bad
+# %% ../nbs/02b_procedure.ipynb #af0726b2
 def _check_canonicalize(path, saved, given, by_class):
     "The function to use, or an error that says what to give"
-    if saved is None or (given and _name(given) == saved): return given or None
+    if saved is None or (given and _name(given) == saved and (_is_named(given) or not by_class)): return given or None
     if given is None or (by_class and not given): raise ValueError(f"{path} was saved with canonicalize={saved}: give it again, as "
         "load(folder, ar, canonicalize=...)" + ("" if by_class else "; or canonicalize=False for sets of texts, not merged"))
     what = f"{path} was saved with canonicalize={saved}, not {_name(given) if given else None}"
-    if by_class: raise ValueError(f"{what}, and was calibrated by its classes: the promise does not carry over")
+    if by_class: raise ValueError(f"{what}, and was calibrated by its classes: the promise does not carry over" if _name(given) != saved else
+        f"{path} was calibrated by the classes of {saved}, a name that identifies no function: calibrate again with a named function of a module")
     if given: warnings.warn(f"{what}; the promise holds for the classes of either", stacklevel=3)
     return given or None
 

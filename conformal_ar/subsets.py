@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['true_rows', 'ConformalBeamSubsets']
 
-# %% ../nbs/03_beam_subsets.ipynb #38861d23
+# %% ../nbs/03_beam_subsets.ipynb #c348f1d5
 from typing import Sequence
 
 import numpy as np
@@ -15,6 +15,7 @@ from fastcore.basics import patch
 from .autoregressive import Autoregressor
 from .conformal import (Guarantee, check_count, check_feasible, check_risk,
                                     clopper_pearson_lower, conformal_rank, split_threshold)
+from .equivalence import canonical_form
 from .procedure import Procedure
 from .search import Hypotheses, beam_search
 
@@ -51,14 +52,14 @@ class ConformalBeamSubsets(Procedure):
         self.by_class = bool(by_class)
         self.width, self.delta = check_count(width, "width"), float(check_risk(delta, "delta"))
 
-# %% ../nbs/03_beam_subsets.ipynb #ec3cf128
+# %% ../nbs/03_beam_subsets.ipynb #6816468f
 @patch
 def _true_scores(self:ConformalBeamSubsets, beams, targets):
     "Scores of the truths in the beam; by class those of the best member of the truth's class"
     if not self.by_class: return beams.scores[true_rows(beams, targets, self.ar.pad_token_id)]
-    if self.canonicalize is None: raise ValueError("by_class=True needs canonicalize, the function that says what a class is")
-    truths = [self.canonicalize(t) for t in self.ar.decode(targets)]
-    keys = map(self.canonicalize, self.ar.decode(beams.tokens))
+    self._check_by_class()
+    truths = [canonical_form(self.canonicalize, t) for t in self.ar.decode(targets)]
+    keys = [canonical_form(self.canonicalize, t) for t in self.ar.decode(beams.tokens)]
     rows = [i for i, (key, o) in enumerate(zip(keys, beams.owner)) if key is not None and key == truths[o]]
     _, first = np.unique(beams.owner[rows], return_index=True)   # a beam is sorted by falling score
     return beams.scores[np.array(rows, int)[first]]
