@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['app', 'Data', 'Task', 'Calibration', 'Model', 'MaxCandidates', 'SameModel', 'Device', 'InputColumn', 'TargetColumn', 'OneLineErrors', 'conformal_ar', 'read_rows', 'read_columns', 'ProcedureName', 'TooLong', 'TaskName', 'calibrate', 'predict', 'evaluate', 'demo', 'train', 'reproduce', 'bench', 'notebooks', 'main']
 
-# %% ../nbs/40_cli.ipynb #c6282c63
-import csv, errno, json, os, shlex, sys, time, warnings
+# %% ../nbs/40_cli.ipynb #440a0e30
+import csv, errno, json, os, pickle, shlex, sys, time, warnings, zipfile
+from contextlib import suppress
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
@@ -23,7 +24,7 @@ def _short(e):
 
 def _say(message): typer.echo(f"conformal-ar: {message}", err=True)
 
-# %% ../nbs/40_cli.ipynb #f35e7637
+# %% ../nbs/40_cli.ipynb #b3dad853
 class OneLineErrors(TyperGroup):
     "Commands whose mendable errors are one line on stderr and exit code 2"
     order = "demo train calibrate predict evaluate reproduce bench notebooks".split()
@@ -35,7 +36,7 @@ class OneLineErrors(TyperGroup):
             with warnings.catch_warnings():
                 warnings.showwarning = lambda w, *_: _say(f"warning: {_short(w)}")
                 return super().invoke(ctx)
-        except (ValueError, OSError, ImportError, ArithmeticError) as e:
+        except (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
             if ctx.params.get("traceback") or getattr(e, "errno", None) == errno.EPIPE: raise
             _say(_short(e))
             raise typer.Exit(2) from None
@@ -57,13 +58,18 @@ def conformal_ar(
 ):
     "Prediction sets, with coverage guarantees, for autoregressive sequence models."
 
-# %% ../nbs/40_cli.ipynb #0efd4672
+# %% ../nbs/40_cli.ipynb #429e2fdd
 def _at(path, line, what): return ValueError(f"{path}, line {line}: {what}")
+
+def _not_utf16(path, head):
+    "Refuse a file that begins like UTF-16, as some editors and shells write it"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"): raise ValueError(f"{path}: this is UTF-16; save it as UTF-8")
 
 def _lines(path):
     "Decoded lines of a file, their ends kept"
     with open(path, "rb") as f:
         for i, raw in enumerate(f, 1):
+            if i == 1: _not_utf16(path, raw)
             try: yield raw.decode("utf-8-sig" if i == 1 else "utf-8")
             except UnicodeDecodeError as e: raise _at(path, i, f"not UTF-8 ({e.reason})") from None
 
@@ -153,17 +159,28 @@ Device = Annotated[str|None, _o(help="Where to run, e.g. cpu or cuda; chosen aut
 InputColumn = Annotated[str, _o(help="Column of the inputs.")]
 TargetColumn = Annotated[str, _o(help="Column of the targets.")]
 
-# %% ../nbs/40_cli.ipynb #2033e3ee
+# %% ../nbs/40_cli.ipynb #9e233785
 def _load_model(name, device=None):
     "The model behind a shipped name, a folder or a hub id"
     import torch
     from conformal_ar.huggingface import HFSeq2Seq, shipped_models
     try: torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as e: raise ValueError(f"no device '{device}': {_short(e)[:90]}") from e
+    from safetensors import SafetensorError
     try: return HFSeq2Seq.from_pretrained(name, device=device)
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, KeyError, SafetensorError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
         raise ValueError(f"no model '{name}': neither shipped ({', '.join(shipped_models())}), nor a "
                          f"model folder, nor found on the hub ({_short(e).split('. ')[0]})") from e
+
+def _writable(ctx, folder):
+    "Check that a folder can be written; where it was made for this and stays empty, it goes again when the command ends"
+    from conformal_ar.results import check_writable
+    new = [p for p in (Path(folder), *Path(folder).parents) if not p.exists()]
+    def tidy():
+        with suppress(OSError):
+            for p in new: p.rmdir()
+    ctx.call_on_close(tidy)
+    return check_writable(folder)
 
 def _procedure(name):
     "The class of a procedure"
@@ -191,7 +208,7 @@ def _clean(task, text):
     from conformal_ar.chemistry import clean_source
     return clean_source(text)
 
-# %% ../nbs/40_cli.ipynb #f0bcbcbb
+# %% ../nbs/40_cli.ipynb #ab3ec283
 def _save_calibration(cp, folder, model, task):
     "Save a calibration with the names of its model and task"
     from conformal_ar.results import write_text
@@ -199,21 +216,29 @@ def _save_calibration(cp, folder, model, task):
     write_text(folder/"model.json", json.dumps(dict(model=model, task=task)) + "\n")
     cp.save(folder)
 
-def _noted(folder):
-    "What `calibrate` noted beside a calibration; nothing when it cannot be read"
-    try: noted = json.loads((folder/"model.json").read_text())
-    except (OSError, ValueError): return {}
-    return noted if isinstance(noted, dict) else {}
+def _noted(folder, task=None):
+    "Model and task of a calibration, as `calibrate` noted them; without a note a calibration of molecules is known by its canonical form"
+    def read(name):
+        try: data = json.loads((folder/name).read_text())
+        except (OSError, ValueError): return {}
+        return data if isinstance(data, dict) else {}
+    noted = read("model.json")
+    for key, value in noted.items():
+        if key in ("model", "task") and not isinstance(value, str|None):
+            raise ValueError(f"{folder/'model.json'}: '{key}' is not a text: {json.dumps(value)[:60]}")
+    task = getattr(task, "value", task) or noted.get("task")
+    if task is None and read("conformal.json").get("canonicalize") == "conformal_ar.chemistry.canonical": task = "reactions"
+    return dict(model=noted.get("model"), task=task)
 
-def _load_calibration(folder, model, device):
+# %% ../nbs/40_cli.ipynb #bf2cb25f
+def _load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     _procedure("dynamic")  # loads the modules, so that `Procedure.load` knows them
     from conformal_ar.procedure import FILE, Procedure
     if not (folder/FILE).is_file(): raise FileNotFoundError(f"no saved calibration at {folder/FILE}")
-    noted = _noted(folder)
-    model = model or noted.get("model")
+    noted = _noted(folder, task)
+    model, task = model or noted["model"], noted["task"]
     if model is None: raise ValueError(f"{folder} does not say which model it was made with: give --model")
-    task = noted.get("task")
     return Procedure.load(folder, _load_model(model, device), _canonicalize(task)), task
 
 # %% ../nbs/40_cli.ipynb #172685ce
@@ -229,29 +254,49 @@ def _promise(guarantee):
             f"{1 - guarantee.delta:g}") if guarantee.kind == "post-hoc" else ""
     return f"promise: sets hold the truth with probability at least {guarantee.level:.4f}{sure}"
 
-# %% ../nbs/40_cli.ipynb #46f0d95f
+# %% ../nbs/40_cli.ipynb #af327bd8
 _tables = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+
+def _smi_lines(path):
+    "(line number, SMILES) of each line of a file"
+    from conformal_ar.chemistry import smi_lines
+    if Path(path).is_file():
+        with open(path, "rb") as f: _not_utf16(path, f.read(2))
+    return smi_lines(path)
 
 def _input_rows(path, column, task):
     "(line number, text) of each input in a file of any kind"
     if Path(path).suffix.lower() in _tables or (task != "reactions" and Path(path).suffix.lower() != ".txt"):
         return [(line, values[0]) for line, values in read_rows(path, column)]
-    from conformal_ar.chemistry import smi_lines
-    if task == "reactions": rows = smi_lines(path)
+    if task == "reactions": rows = _smi_lines(path)
     else: rows = [(i, text.strip()) for i, text in enumerate(_lines(path), 1) if text.strip()]
     if not rows: raise ValueError(f"{path}: there are no lines")
     return rows
 
 def _brief(text, most=120): return text if len(text) <= most else text[:most - 1] + "…"
 
+# %% ../nbs/40_cli.ipynb #87614f64
+def _why(error, task, ar, text):
+    "What is wrong with a text, in one line; of reactions the token that the model does not know"
+    said = _brief(_short(error).replace("input 0 has", "it has"))
+    if task != "reactions" or "the tokenizer does not know" not in said or not hasattr(ar, "tokenizer"): return said
+    from conformal_ar.data.reactions import smiles_tokens
+    vocabulary = ar.tokenizer.get_vocab()
+    token = next((t for t in smiles_tokens(text) if t not in vocabulary), None)
+    if token is None: return said
+    flat = (token in "/\\" or "@" in token) and not any("@" in t for t in vocabulary)
+    return f"{token!r} is not in the model's vocabulary" + " (this model knows no stereochemistry)"*flat
+
+# %% ../nbs/40_cli.ipynb #f0fcb468
 def _usable(rows, task, ar, most=20):
     "(line, text) of the inputs that the model can take, and {line: what is wrong} of the others; both are reported"
     good, bad, notes = [], {}, []
     for line, text in rows:
+        clean = text
         try:
             clean, said = _clean(task, text)
             if hasattr(ar, "check"): ar.check([clean])
-        except ValueError as e: bad[line] = _brief(_short(e).replace("input 0 has", "it has")); continue
+        except ValueError as e: bad[line] = _why(e, task, ar, clean); continue
         good.append((line, clean))
         notes += [f"line {line}: {note}" for note in said]
     notes += [f"line {line}: left out, {why}" for line, why in bad.items()]
@@ -260,16 +305,34 @@ def _usable(rows, task, ar, most=20):
     if not good: raise ValueError("no input is left" if len(rows) > 1 else "the only input cannot be used")
     return good, bad
 
-# %% ../nbs/40_cli.ipynb #425e82f5
+# %% ../nbs/40_cli.ipynb #0512cef4
 def _pair_rows(path, columns, task):
     "(line number, (input, target)) of each pair in a file of any kind"
     if task != "reactions" or Path(path).suffix.lower() in _tables: return read_rows(path, *columns)
-    from conformal_ar.chemistry import smi_lines
-    sides = [(line, text.split(">")) for line, text in smi_lines(path)]
+    sides = [(line, text.split(">")) for line, text in _smi_lines(path)]
     wrong = [line for line, s in sides if len(s) != 3]
     if wrong: raise _at(path, wrong[0], "not of the form REACTANTS>>PRODUCT")
     return [(line, (".".join(filter(None, s[:2])), s[2])) for line, s in sides]
 
+def _spelled(ar, targets):
+    "Which targets the model has the tokens for"
+    def can(some):
+        try: ar.encode(some)
+        except ValueError: return False
+        return True
+    return [True]*len(targets) if can(targets) else [can([t]) for t in targets]
+
+def _check_spelled(path, lines, targets, task, ar):
+    "Say which targets the model cannot spell; an error when these are all"
+    wrong = [(line, t) for line, t, ok in zip(lines, targets, _spelled(ar, targets)) if not ok]
+    if not wrong: return
+    try: ar.encode([wrong[0][1]])
+    except ValueError as e: why = _why(e, task, ar, wrong[0][1]).replace("target 0 has", "the target has")
+    if len(wrong) == len(targets): raise _at(path, wrong[0][0], f"{why}; and so with every other target" if len(wrong) > 1 else why)
+    warnings.warn(f"{path}, line {wrong[0][0]}: {why}; {len(wrong)} of {len(targets)} targets "
+                  "are like this; no set can contain them, they are taken as too long")
+
+# %% ../nbs/40_cli.ipynb #f20d3700
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     rows = _pair_rows(path, columns, task)
@@ -281,9 +344,36 @@ def _file_pairs(path, columns, task, ar):
             if (y := canonical(target[line])) is None: raise _at(path, line,
                 f"the target {target[line]!r} is no valid SMILES; mend it, for to leave out a pair because of its target voids the promise")
             target[line] = y
-    return [x for _, x in good], [target[line] for line, _ in good]
+    lines = [line for line, _ in good]
+    targets = [target[line] for line in lines]
+    _check_spelled(path, lines, targets, task, ar)
+    return [x for _, x in good], targets
 
-# %% ../nbs/40_cli.ipynb #6be393c3
+# %% ../nbs/40_cli.ipynb #9bb846ac
+def _target_ids(ar, targets, max_len):
+    "Ids of targets; more than `max_len` unknown tokens where the model cannot spell one"
+    import torch
+    ok = torch.tensor(_spelled(ar, targets))
+    if ok.all(): return ar.encode(targets)
+    rows = ar.encode([t for t, o in zip(targets, ok) if o])
+    ids = torch.full((len(targets), max(rows.shape[1], max_len + 2)), ar.pad_token_id)
+    ids[ok, :rows.shape[1]] = rows
+    ids[~ok, :max_len + 2] = torch.tensor([ar.tokenizer.unk_token_id]*(max_len + 1) + [ar.end_token_id])
+    return ids
+
+def _truths(ar, targets, ids):
+    "Targets as the model writes them, or as they stand where it cannot"
+    return [decoded if ok else t for t, decoded, ok in zip(targets, ar.decode(ids), _spelled(ar, targets))]
+
+# %% ../nbs/40_cli.ipynb #66deb905
+def _need_data(task):
+    "An error that says how to get them, where the data of a task are missing"
+    if task != "reactions": return
+    from conformal_ar.data.reactions import find_archive
+    if not all(find_archive(p) for p in ("valid", "test")): raise FileNotFoundError("the reactions of USPTO-MIT are not on "
+        "this machine: put valid.txt.tar.gz and test.txt.tar.gz into a folder uspto-mit/ and set CONFORMAL_AR_DATA to the folder "
+        "above it, or download them with: python -c \"from conformal_ar.data.reactions import load_reactions; load_reactions('partial')\"")
+
 def _held_out(task):
     "Held-out pairs of a task in a fixed random order, and all its parts"
     import numpy as np
@@ -291,13 +381,19 @@ def _held_out(task):
         from conformal_ar.data.additions import load_additions
         parts = load_additions(seed=0)
     else:
-        from conformal_ar.data.reactions import find_archive, load_reactions
-        if not all(find_archive(p) for p in ("valid", "test")): raise FileNotFoundError("the reactions of USPTO-MIT are not on "
-            "this machine: put valid.txt.tar.gz and test.txt.tar.gz into a folder uspto-mit/ and set CONFORMAL_AR_DATA to the folder "
-            "above it, or download them with: python -c \"from conformal_ar.data.reactions import load_reactions; load_reactions('partial')\"")
+        from conformal_ar.data.reactions import load_reactions
+        _need_data(task)
         parts = load_reactions("partial")    # what the shipped model was not trained on, whatever archives there are
     rows = np.random.default_rng(0).permutation(len(parts["held_out"]))
     return parts["held_out"][rows], parts
+
+def _check_data(data, task):
+    "An error before anything is loaded when data are missing, or of another task"
+    if data not in [t.value for t in TaskName]:
+        if not Path(data).exists(): raise FileNotFoundError(f"{data}: No such file or directory")
+        return
+    if data != task: raise ValueError(f"the data are {data}, but the task is {task or 'none of these'}")
+    _need_data(data)
 
 def _named_pairs(task, half, n):
     "Some pairs of one half (0 or 1) of a task's held-out pairs"
@@ -307,12 +403,11 @@ def _named_pairs(task, half, n):
     some = part[:n] if half == 0 else part[cut:cut + n]
     return some.inputs, some.targets
 
-# %% ../nbs/40_cli.ipynb #94fea45c
+# %% ../nbs/40_cli.ipynb #37aba4d9
 def _pairs(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
-    if data not in [t.value for t in TaskName]: return _file_pairs(data, columns, task, ar)
-    if data != task: raise ValueError(f"the data are {data}, but the task is {task or 'none of these'}")
-    return _named_pairs(data, half, n)
+    _check_data(data, task)
+    return _named_pairs(data, half, n) if data == task else _file_pairs(data, columns, task, ar)
 
 def _task_max_len(task, ar):
     "The most tokens of a sequence of a task"
@@ -320,10 +415,20 @@ def _task_max_len(task, ar):
     from conformal_ar.data.additions import load_additions
     return _choose_max_len(ar, load_additions(seed=0)["train"].targets)
 
-# %% ../nbs/40a_cli_sets.ipynb #ee656965
+# %% ../nbs/40a_cli_sets.ipynb #42facab6
+def _own(procedure, **options):
+    "The given options of a procedure; an error for one that belongs to others"
+    users = dict(width=["subsets"], by_class=["subsets"], too_long=["dynamic"], delta=["dynamic", "subsets"])
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if procedure.value not in users[name]: raise ValueError(
+            f"--{name.replace('_', '-')} is for {' and '.join(users[name])}, not for {procedure.value}")
+    return given
+
+# %% ../nbs/40a_cli_sets.ipynb #aea388ec
 @app.command()
 def calibrate(
-    data:Data,
+    ctx:typer.Context, data:Data,
     output:Annotated[Path, _o(help="Folder for the calibration.")],
     task:Task=None, model:Model=None,
     procedure:Annotated[ProcedureName, _o(help="Dynamic beams, subsets of a fixed beam, or level sets.")]="dynamic",
@@ -332,40 +437,41 @@ def calibrate(
     max_len:Annotated[int|None, _o(help="Most tokens of a sequence, the end token counted; a named task knows it.")]=None,
     lengths:Annotated[Path|None, _o(help="File of other pairs, whose targets choose max-len.")]=None,
     pairs:Annotated[int, _o(help="How many pairs of a named task.")]=1000,
-    width:Annotated[int, _o(help="Beam width (subsets).")]=5,
+    width:Annotated[int|None, _o(help="Beam width (subsets); 5 by default.")]=None,
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
-    too_long:Annotated[TooLong, _o(help="Targets beyond max-len: misses, or a bound (dynamic).")]="miss",
-    delta:Annotated[float, _o(help="Risk of a confidence bound, in (0, 1).")]=0.05,
+    too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
+    delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
     input_column:InputColumn="input", target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
     from conformal_ar.conformal import check_feasible, check_risk
-    from conformal_ar.results import check_writable
+    own = _own(procedure, width=width, by_class=by_class or None, too_long=getattr(too_long, "value", None), delta=delta)
     if alpha is not None and target is not None: raise ValueError("give either --alpha or --target")
     if target is not None and procedure == "subsets": raise ValueError("the promise of subsets is found, not chosen: give --alpha")
     alpha = 0.01 if alpha is None else alpha
-    check_risk(alpha); check_risk(delta, "delta")
+    check_risk(alpha)
+    if delta is not None: check_risk(delta, "delta")
     named, (task, model) = bool(task) or data in ("additions", "reactions"), _task(task, model, data)
     if (max_len is not None) + (lengths is not None) != 1 and not (named and max_len is lengths is None):
         raise ValueError("give either --max-len, or --lengths with a file of other pairs (training "
                          "pairs, say): the calibration pairs must not choose the longest sequence")
-    check_writable(output)
-    if data not in ("additions", "reactions") and not Path(data).exists(): raise FileNotFoundError(f"{data}: No such file or directory")
+    _check_data(data, task)
+    _writable(ctx, output)
     others = read_columns(lengths, target_column)[0] if lengths else None
     ar = _load_model(model, device)
     inputs, targets = _pairs(data, 0, pairs, (input_column, target_column), task, ar)
+    if others: others = [t for t, ok in zip(others, _spelled(ar, others)) if ok] or others   # if there are none, the error says why
     if max_len is None: max_len = _choose_max_len(ar, others) if others else _task_max_len(task, ar)
     if target is not None:
         from conformal_ar.promises import plan
         alpha = plan(target, len(inputs), max_len if procedure == "dynamic" else 1).alpha
     check_feasible(alpha, len(inputs), max_len if procedure == "dynamic" else 1)
-    own = dict(dynamic=dict(too_long=too_long.value, delta=delta), subsets=dict(width=width, delta=delta, by_class=by_class))
-    cp = _procedure(procedure.value)(ar, alpha=alpha, max_len=max_len, canonicalize=_canonicalize(task), **own.get(procedure.value, {}))
-    cp.calibrate(inputs, targets, progress=True)
+    cp = _procedure(procedure.value)(ar, alpha=alpha, max_len=max_len, canonicalize=_canonicalize(task), **own)
+    cp.calibrate(inputs, _target_ids(ar, targets, max_len), progress=True)
     _save_calibration(cp, output, model, task)
     typer.echo(f"calibrated {cp}\n{_promise(cp.guarantee)}\nsaved to {output}")
 
-# %% ../nbs/40a_cli_sets.ipynb #7738c4f5
+# %% ../nbs/40a_cli_sets.ipynb #71f1ac47
 def _set_line(s, line=None):
     "One prediction set as a line of JSON"
     rounded = lambda v: [round(float(x), 6) for x in v]
@@ -374,6 +480,11 @@ def _set_line(s, line=None):
         import numpy as np
         out |= dict(probabilities=rounded(np.exp(s.log_probs)), strings=s.n_strings, invalid=s.invalid)
     return json.dumps(out if line is None else dict(line=line) | out, ensure_ascii=False) + "\n"
+
+def _check_pictures(folder):
+    "Refuse a folder with pictures of another run: they would stand among the new ones"
+    old = sorted(p.name for p in Path(folder).glob("*.png") if re.fullmatch(r"\d{5,}\.png", p.name))
+    if old: raise ValueError(f"{folder} has pictures of another run ({old[0]}{', …'*(len(old) > 1)}): remove them, or choose another folder")
 
 def _draw(sets, lines, folder, guarantee):
     "A picture of each set of molecules, named after its line"
@@ -387,25 +498,27 @@ def _cap(cp, max_candidates):
     if hasattr(cp, "width"): raise ValueError("--max-candidates does not apply to subsets: a beam is never larger than its width")
     return dict(max_candidates=max_candidates)
 
-# %% ../nbs/40a_cli_sets.ipynb #5b3eaace
+# %% ../nbs/40a_cli_sets.ipynb #a9f75fa0
 @app.command()
 def predict(
-    calibration:Calibration,
+    ctx:typer.Context, calibration:Calibration,
     data:Annotated[Path|None, typer.Argument(help="JSONL or CSV file with named columns, or a file of lines (.smi, .txt).")]=None,
     text:Annotated[list[str], _o(help="An input; may be given several times, instead of a file.")]=[],
     output:Annotated[Path|None, _o(help="JSONL file for the sets; the terminal by default.")]=None,
-    pictures:Annotated[Path|None, _o(help="Folder for a picture of each set (reactions).")]=None,
+    pictures:Annotated[Path|None, _o(help="Folder for a picture of each set, named after its line (reactions); one with such pictures of another run is refused.")]=None,
     max_candidates:MaxCandidates=None,
-    model:SameModel=None, input_column:InputColumn="input", device:Device=None,
+    task:Task=None, model:SameModel=None, input_column:InputColumn="input", device:Device=None,
 ):
     "Predict one set of sequences for each input, as JSONL."
-    from conformal_ar.results import check_file, check_writable, write_text
+    from conformal_ar.results import check_file, write_text
     if (data is None) == (not text): raise ValueError("give either a file of inputs or --text")
+    if any(not t.strip() for t in text): raise ValueError("--text is empty: give an input")
     if output: check_file(output)
-    if pictures and _noted(calibration).get("task") != "reactions": raise ValueError("pictures are drawn of molecules: --pictures needs a calibration of reactions")
-    if pictures: check_writable(pictures)
-    rows = list(enumerate(text, 1)) or _input_rows(data, input_column, _noted(calibration).get("task"))
-    cp, task = _load_calibration(calibration, model, device)
+    task = _noted(calibration, task)["task"]
+    if pictures and task != "reactions": raise ValueError("pictures are drawn of molecules: --pictures needs a calibration of reactions")
+    if pictures: _check_pictures(pictures); _writable(ctx, pictures)
+    rows = list(enumerate(text, 1)) or _input_rows(data, input_column, task)
+    cp, task = _load_calibration(calibration, model, device, task)
     good, bad = _usable(rows, task, cp.ar)
     lines = [line for line, _ in good]
     sets = cp.predict([x for _, x in good], progress=True, **_cap(cp, max_candidates))
@@ -443,23 +556,26 @@ def _command(ctx):
         for v in values: words += [*option, getattr(v, "value", str(v))]
     return shlex.join(words)
 
-# %% ../nbs/40a_cli_sets.ipynb #6421f727
+# %% ../nbs/40a_cli_sets.ipynb #311691fa
 @app.command()
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data,
     results:Annotated[Path|None, _o(help="JSON file for the numbers.")]=None,
     pairs:Annotated[int, _o(help="How many pairs of a named task; others than those of `calibrate`.")]=200,
     max_candidates:MaxCandidates=None,
-    model:SameModel=None, input_column:InputColumn="input", target_column:TargetColumn="target",
+    task:Task=None, model:SameModel=None, input_column:InputColumn="input", target_column:TargetColumn="target",
     device:Device=None,
 ):
     "Measure coverage and set sizes on pairs of input and target, and compare with the promise."
+    from conformal_ar.evaluation import evaluate_sets
     from conformal_ar.results import check_file, write_results
     if results: check_file(results)
-    cp, task = _load_calibration(calibration, model, device)
+    cp, task = _load_calibration(calibration, model, device, task)
     inputs, targets = _pairs(data, 1, pairs, (input_column, target_column), task, cp.ar)
     start = time.perf_counter()
-    ev = cp.evaluate(inputs, targets, progress=True, **_cap(cp, max_candidates))
+    _, ids = cp._ids(inputs, _target_ids(cp.ar, targets, cp.max_len), None, None)   # warns of targets that are too long
+    sets = cp.predict(inputs, progress=True, **_cap(cp, max_candidates))
+    ev = evaluate_sets(sets, _truths(cp.ar, targets, ids), cp.guarantee, cp.canonicalize)
     row = ev.row(procedure=type(cp).__name__, alpha=float(cp.alpha))
     row["seconds"] = round(time.perf_counter() - start, 2)
     if results: write_results(results, [row], _command(ctx))
@@ -518,6 +634,13 @@ def _demo_level_sets(ar, cal, test, alphas, max_len):
         (cp, found), seconds = _timed(sets)
         yield cp, found, shared + seconds
 
+# %% ../nbs/40b_cli_demo.ipynb #a9517bca
+def _chance(promised, n_cal, n_test):
+    "How far chance moves a measured coverage, in words"
+    se = (promised*(1 - promised)/n_test * (n_cal + 1 + n_test)/(n_cal + 2))**0.5
+    few = f"{n_cal:,} calibration and {n_test:,} test pairs" + (" are few" if se > 0.01 else "")
+    return f"{few}: at a promise of {promised:.3f} chance moves the measured coverage by about ±{se:.3f} (one standard error)."
+
 # %% ../nbs/40b_cli_demo.ipynb #6ae989db
 def _demo_pairs(n_cal, n_test, seed):
     "Held-out additions for calibration and test, and training additions for the lengths"
@@ -556,7 +679,7 @@ def _figures(evaluations, rows, folder):
                 top.set_title(f"{name}, {last}", loc="left")
         save_figure(fig, folder/file)
 
-# %% ../nbs/40b_cli_demo.ipynb #108da263
+# %% ../nbs/40b_cli_demo.ipynb #9ab8d52b
 def _demo_additions(ctx, ar, output, results, alpha, n_cal, n_test, seed):
     "The demo on additions: rows of the table, and examples"
     from conformal_ar.conformal import check_feasible
@@ -575,7 +698,7 @@ def _demo_additions(ctx, ar, output, results, alpha, n_cal, n_test, seed):
             examples.append(f"{name}, α = {float(cp.alpha):.3g}:\n{lines}")
     for path in filter(None, (output/"results.json", results)): write_results(path, rows, _command(ctx), seed)
     _figures(evaluations, rows, output)
-    typer.echo("\n".join(["", _table(rows), "", "The first test inputs, their truths and their sets:",
+    typer.echo("\n".join(["", _table(rows), "", _chance(rows[-1]["promised"], n_cal, n_test), "", "The first test inputs, their truths and their sets:",
         *examples[len(alpha)-1::len(alpha)], "",
         f"results.json, coverage.png, set_sizes.png and size_vs_oracle.png are in {output}"]))
 
@@ -587,6 +710,14 @@ def _affordable(ar, pairs, max_len, most=200):
     scores = prefix_scores(ar, pairs.inputs, pairs.targets, max_len, normalize=False, progress=True)[:, -1]
     return min(0.9, max(0.1, np.floor(10*np.mean(scores >= -np.log(most)))/10))
 
+# %% ../nbs/40b_cli_demo.ipynb #b02b0351
+def _check_target(target, n_cal):
+    "An error unless level sets can promise `target` after `n_cal` calibration pairs"
+    from conformal_ar.conformal import check_risk, step_ranks, smallest_n_cal
+    risk = 1 - check_risk(target, "target")
+    if not step_ranks(risk, n_cal, 1).all(): raise ValueError(f"--target {target:g} needs at least {smallest_n_cal(risk):,} calibration pairs; "
+        f"--n-cal {n_cal} can promise at most {n_cal}/{n_cal + 1}")
+
 # %% ../nbs/40b_cli_demo.ipynb #c86727da
 def _reaction_example(s, target, guarantee):
     "An input, its truth and its set in a few lines"
@@ -597,7 +728,7 @@ def _reaction_example(s, target, guarantee):
     more = [f"    … {len(s)} molecules in all"]*(len(s) > 5) + ["    (empty set)"]*(not len(s))
     return "\n".join([f"{s.input}", f"  truth {target}: {'in' if hit else 'not in'} the set", *lines, *more])
 
-# %% ../nbs/40b_cli_demo.ipynb #64c51217
+# %% ../nbs/40b_cli_demo.ipynb #b027ed99
 def _demo_level_set(ar, cal, test, target, max_len, max_candidates):
     "(procedure, sets, seconds) of level sets of molecules at one promise"
     def run():
@@ -611,7 +742,6 @@ def _demo_reactions(ctx, ar, output, results, alpha, n_cal, n_test, seed, target
     "The demo on held-out reactions: rows of the table, examples and pictures"
     import numpy as np
     from conformal_ar.chemistry import draw
-    from conformal_ar.conformal import check_feasible
     from conformal_ar.evaluation import evaluate_sets
     from conformal_ar.results import write_results
     (held_out, parts), max_len = _held_out("reactions"), _task_max_len("reactions", ar)
@@ -621,7 +751,7 @@ def _demo_reactions(ctx, ar, output, results, alpha, n_cal, n_test, seed, target
     cal, test = held_out[rows[:n_cal]], held_out[rows[n_cal:]]
     _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not trained on")
     target = target or _affordable(ar, parts["valid"][:60], max_len)
-    check_feasible(1 - target, n_cal)
+    _check_target(target, n_cal)
     merge, done, last = dict(by_class=True, canonicalize=_canonicalize("reactions")), [], {}
     runs = [("subsets", r) for r in _demo_subsets(ar, cal, test, alpha, max_len, **merge)]
     runs += [("level sets", r) for r in _demo_level_set(ar, cal, test, target, max_len, max_candidates)]
@@ -635,13 +765,14 @@ def _demo_reactions(ctx, ar, output, results, alpha, n_cal, n_test, seed, target
     for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
     cut = (f"The cap of {max_candidates} candidates bit for {ev.truncated} of {n_test} inputs, so the level sets still promise "
            f"{max(0, cp.guarantee.level - ev.truncated/n_test):.3f}.") if ev.truncated else f"The cap of {max_candidates} candidates never bit."
-    typer.echo("\n".join(["", _table(done), "", "Sizes count molecules, strings are before merging; invalid ones are no molecules and are dropped.",
+    shown = [{**r, "alpha": float("nan")} if r["procedure"] == "level sets" else r for r in done]   # these have no risk but 1 - promise
+    typer.echo("\n".join(["", _table(shown), "", _chance(done[-1]["promised"], n_cal, n_test), "", "Sizes count molecules, strings are before merging; invalid ones are no molecules and are dropped.",
         f"Subsets promise what the beams of this model can hold: {last['subsets'][0].beam_coverage:.1%} of the truths are in one.", cut, "",
         "A few sets of the level sets, with the probability of each molecule (* is the truth):",
         *(_reaction_example(sets[i], test.targets[i], cp.guarantee) for i in first), "",
         f"results.json and pictures of these sets are in {output}"]))
 
-# %% ../nbs/40b_cli_demo.ipynb #07141845
+# %% ../nbs/40b_cli_demo.ipynb #015d5cff
 @app.command()
 def demo(
     ctx:typer.Context,
@@ -652,31 +783,36 @@ def demo(
     target:Annotated[float|None, _o(help="Promise of the level sets (reactions); one that stays affordable by default.")]=None,
     n_cal:Annotated[int|None, _o(help="Calibration pairs; 4000, for reactions 250.")]=None,
     n_test:Annotated[int|None, _o(help="Test pairs; 1500, for reactions 80.")]=None,
-    max_candidates:Annotated[int, _o(help="Most candidates of an input at a step of the level sets (reactions).")]=256,
+    max_candidates:Annotated[int|None, _o(help="Most candidates of an input at a step of the level sets (reactions); 256 by default.")]=None,
     seed:Annotated[int, _o(help="Which held-out pairs calibrate and which test.")]=0,
     model:Annotated[str|None, _o(help="Another model than the one that comes with the package.")]=None, device:Device=None,
 ):
-    "Calibrate procedures and test them, on integer additions or on chemical reactions."
+    """Calibrate procedures and test them, on integer additions or on chemical reactions.
+
+    It takes a few minutes; for reactions most of it goes into cleaning the data the first time."""
     from conformal_ar.conformal import check_risk
-    from conformal_ar.results import check_file, check_writable
+    from conformal_ar.results import check_file
     reactions = task == "reactions"
+    for name, value in (("target", target), ("max-candidates", max_candidates)):
+        if value is not None and not reactions: raise ValueError(f"--{name} is for --task reactions")
     alpha = list(dict.fromkeys(alpha or ([0.1] if reactions else [0.05, 0.02, 0.01])))
     for a in alpha: check_risk(a)
     if target is not None: check_risk(target, "target")
     n_cal, n_test = (default if n is None else n for n, default in zip((n_cal, n_test), (250, 80) if reactions else (4000, 1500)))
     output = output or Path("demo-reactions" if reactions else "demo")
-    check_writable(output)
+    _need_data(getattr(task, "value", task))   # or how to get them, before the model is loaded
+    if target is not None: _check_target(target, n_cal)
+    _writable(ctx, output)
     if results: check_file(results)
-    if reactions: _held_out("reactions")   # or how to get the data, before the model is loaded
     ar = _load_model(model or getattr(task, "value", task), device)
     rest = ctx, ar, output, results, alpha, n_cal, n_test, seed
-    if reactions: _demo_reactions(*rest, target, max_candidates)
+    if reactions: _demo_reactions(*rest, target, 256 if max_candidates is None else max_candidates)
     else: _demo_additions(*rest)
 
-# %% ../nbs/40c_cli_runs.ipynb #69e39700
+# %% ../nbs/40c_cli_runs.ipynb #583b6af5
 @app.command()
 def train(
-    task:Annotated[TaskName, typer.Argument(help="What to learn.")]="additions",
+    ctx:typer.Context, task:Annotated[TaskName, typer.Argument(help="What to learn.")]="additions",
     preset:Annotated[str, _o(help="pocket: a small model; paper: the paper's.")]="pocket",
     output:Annotated[Path|None, _o(help="Folder of the run; runs/TASK-PRESET by default.")]=None,
     restart:Annotated[bool, _o("--restart", help="Begin anew, whatever checkpoints there are.")]=False,
@@ -688,14 +824,16 @@ def train(
     device:Device=None,
 ):
     "Train a model, or continue an interrupted training."
-    from conformal_ar.results import check_writable
     task, own = getattr(task, "value", task), dict(minutes=minutes, start=start, packed=packed)
     own = {k: v for k, v in own.items() if v is not None}
     if own and task != "reactions": raise ValueError(f"--{next(iter(own))} is for reactions")
     if packed and not packed.is_file(): raise FileNotFoundError(f"{packed}: No such file or directory")
-    output = check_writable(output or Path("runs")/f"{task}-{preset}")
+    output = _writable(ctx, output or Path("runs")/f"{task}-{preset}")
     from conformal_ar import training
-    model = training.train(task, preset, output, not restart, seed, device, save_steps, **own)
+    try: model = training.train(task, preset, output, not restart, seed, device, save_steps, **own)
+    except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
+        if not packed: raise
+        raise ValueError(f"{packed}: not a whole file of packed reactions ({_short(e)})") from e
     typer.echo(f"trained; use it with --model {model}")
 
 # %% ../nbs/40c_cli_runs.ipynb #ca725638
@@ -709,7 +847,7 @@ def _table_text(rows):
     def setting(v): return f"{v:g}" if isinstance(v, float) else v
     return markdown_table([{**{c: setting(r[c]) for c in settings}, **{c: cell(r, c) for c in means}} for r in rows])
 
-# %% ../nbs/40c_cli_runs.ipynb #f078bd6a
+# %% ../nbs/40c_cli_runs.ipynb #7745fbbc
 @app.command()
 def reproduce(
     ctx:typer.Context,
@@ -723,13 +861,13 @@ def reproduce(
 ):
     "Reproduce a table of the paper."
     from conformal_ar.reproduce import TABLES, TASKS, reproduce as run_table
-    from conformal_ar.results import check_writable, write_results
+    from conformal_ar.results import write_results
     if task not in TASKS: raise ValueError(f"no task '{task}'; there are {', '.join(TASKS)}")
     if table not in TABLES: raise ValueError(f"no table {table}; there are 1 and 2")
     for name, n in (("--repetitions", repetitions), ("--pairs", pairs)):
         if n is not None and n < 2: raise ValueError(f"{name} must be at least 2; got {n}")
     settings = {} if repetitions is None else dict(repetitions=repetitions)
-    check_writable(output)
+    _writable(ctx, output)
     ar = _load_model(model or TASKS[task][0], device)
     rows = run_table(task, table, ar, output/"passes", pairs=pairs, seed=seed, **settings)
     path = write_results(output/f"table{table}_{task}.json", rows, _command(ctx), seed)
