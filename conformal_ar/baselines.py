@@ -152,7 +152,7 @@ class ConformalSampling(Procedure):
         seed = int(np.random.SeedSequence([self.seed, stream]).generate_state(1)[0])
         return draw_samples(self.ar, inputs, self.draws, self.max_len, seed, **kwargs)
 
-# %% ../nbs/36_baselines.ipynb #e28d17b8
+# %% ../nbs/36_baselines.ipynb #7ceae8d7
 @patch
 def scores(self:ConformalSampling, draws:Draws, targets:torch.Tensor)->np.ndarray: # [n]
     "Conformal scores of targets under these draws"
@@ -169,7 +169,8 @@ def calibrate_scores(self:ConformalSampling,
     threshold = split_threshold(scores, self.alpha)
     if np.isinf(threshold): raise ValueError(
         f"{n - hits} of {n} calibration targets are not accepted within {self.draws} draws, at least the k = {k} that are "
-        f"given up: at most {hits}/{n + 1} ({hits/(n + 1):.4f}) can be promised; allow more draws"
+        f"given up: at most {hits}/{n + 1} ({hits/(n + 1):.4f}) can be promised (found on these scores: "
+        "recalibrate on others to promise it); allow more draws"
         + ("" if self.floor is None else ", or a lower floor"))
     self.threshold, self._guarantee = threshold, Guarantee(1 - k/(n + 1), "marginal", n, k)
     return self

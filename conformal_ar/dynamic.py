@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['choose_max_len', 'DynamicConformalBeams', 'choose_procedure']
 
-# %% ../nbs/04_dynamic_beams.ipynb #3c5bcaee
+# %% ../nbs/04_dynamic_beams.ipynb #ac487461
 from fractions import Fraction
 from math import ceil
 from typing import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores
-from .conformal import (Guarantee, check_feasible, check_risk, clopper_pearson_lower,
+from .conformal import (Guarantee, check_feasible, check_risk, check_scores, clopper_pearson_lower,
                                     one_risk, step_ranks, target_alpha, tolerance_region)
 from .procedure import Procedure
 from .search import Hypotheses, threshold_search
@@ -31,7 +31,7 @@ def choose_max_len(
     if not 0 < quantile <= 1: raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
-# %% ../nbs/04_dynamic_beams.ipynb #0d4071be
+# %% ../nbs/04_dynamic_beams.ipynb #bc9407b2
 class DynamicConformalBeams(Procedure):
     "Procedure 2: thresholds at every decoding step (Deutschmann et al. 2024, section 4.2)"
     settings = ("alpha", "max_len", "stop", "too_long", "delta")
@@ -55,12 +55,22 @@ class DynamicConformalBeams(Procedure):
         if too_long not in ("miss", "bound"): raise ValueError(f"too_long must be 'miss' or 'bound', not {too_long!r}")
         self.stop, self.too_long, self.delta = stop, too_long, float(check_risk(delta, "delta"))
 
-# %% ../nbs/04_dynamic_beams.ipynb #fa64dd91
+    def __setattr__(self, name, value):
+        if name == "target" and name not in self.settings:
+            raise AttributeError("this procedure was made with alpha, a risk per step; for a promise make another, with target=…")
+        if name == "alpha": self.__dict__["_guarantee"] = None # also where calibration found it
+        super().__setattr__(name, value)
+
+# %% ../nbs/04_dynamic_beams.ipynb #4b54fa84
 @patch
 def calibrate_scores(self:DynamicConformalBeams,
     scores:np.ndarray, # [N, max_len] prefix scores of the calibration pairs; −∞ at the last step where the target is longer
 )->DynamicConformalBeams: # Itself, calibrated
     "Tukey's step-wise thresholds (Deutschmann et al. 2024, section 4.2, calibration algorithm; lemma 2)"
+    self._guarantee = None                               # should this calibration fail, the old promise is gone
+    scores = check_scores(scores, 2)
+    if scores.shape[1] != self.max_len: raise ValueError(f"scores must have shape [N, max_len={self.max_len}]; got {scores.shape}")
+    if scores.max() > 1e-3: raise ValueError(f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.too_long == "bound": scores = scores[fits]
     if len(scores) == 0: raise ValueError(f"none of the {n} calibration targets fits into max_len={self.max_len}")
@@ -75,7 +85,7 @@ def calibrate_scores(self:DynamicConformalBeams,
         raise ValueError(f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} tokens "
             f"(or probability 0), too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
             "Use a larger max_len, " + ("a larger alpha, or too_long='bound'" if "alpha" in self.settings else
-            f"or promise less: {_feasible_target(scores):.4f} is feasible"))
+            f"or promise less: {_feasible_target(scores):.4f} is feasible (found on these scores: recalibrate on others to promise it)"))
     self.thresholds, self.ranks, k = thresholds, ranks, int(ranks.sum())
     level = 1 - k/(len(scores) + 1)
     if self.too_long == "miss": self._guarantee = Guarantee(level, "marginal", n, k)

@@ -48,7 +48,7 @@ class ConformalLevelSets(Procedure):
         "No set is larger, whatever the input"
         return floor(exp(-self.lowest))
 
-# %% ../nbs/06_level_sets.ipynb #b62a52ca
+# %% ../nbs/06_level_sets.ipynb #e14b91b9
 @patch
 def calibrate_scores(self:ConformalLevelSets,
     scores:np.ndarray, # [N] log-likelihoods of whole targets, in nats; −∞ where longer than max_len
@@ -66,7 +66,7 @@ def calibrate_scores(self:ConformalLevelSets,
         f"{impossible} of {n} calibration targets ({impossible/n:.1%}) have more than max_len={self.max_len} "
         f"tokens or probability 0, at least the k = {k} that a promise of {self.target} gives up: the set would "
         "be unbounded. Use a larger max_len, or a target of at most "
-        f"{floor(1e4*(n - impossible)/(n + 1))/1e4}")
+        f"{floor(1e4*(n - impossible)/(n + 1))/1e4} (found on these scores: recalibrate on others to promise it)")
     self.threshold, self._guarantee = threshold, Guarantee(1 - k/(n + 1), "marginal", n, k)
     return self
 

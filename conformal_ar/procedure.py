@@ -234,7 +234,7 @@ def evaluate(self:Procedure,
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     return evaluate_sets(self.predict(inputs, progress, **kwargs), self.ar.decode(ids), self.guarantee, self.canonicalize)
 
-# %% ../nbs/02b_procedure.ipynb #07156c79
+# %% ../nbs/02b_procedure.ipynb #99ee00f8
 FORMAT, FILE = 1, "conformal.json"
 
 def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
@@ -243,7 +243,9 @@ def _fingerprint(ar): return ar.fingerprint() if hasattr(ar, "fingerprint") else
 def _plain(v): return v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
 def _is_risk(name): return name in ("alpha", "target")                  # these are kept by their digits
 def _is_named(f): return "<" not in getattr(f, "__qualname__", "<") and (not ismethod(f) or isinstance(f.__self__, type))
-def _name(f): return None if f is None else f"{f.__module__}.{f.__qualname__}" if hasattr(f, "__qualname__") else repr(type(f))
+def _name(f): # methods of built-in classes, such as str.upper, have no module
+    if f is None or not hasattr(f, "__qualname__"): return f and repr(type(f))
+    return f"{getattr(f, '__module__', None) or 'builtins'}.{f.__qualname__}"
 
 # %% ../nbs/02b_procedure.ipynb #eb279e61
 @patch
