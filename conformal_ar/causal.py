@@ -5,9 +5,8 @@
 # %% auto #0
 __all__ = ['HFCausal', 'CausalState']
 
-# %% ../nbs/25_causal_models.ipynb #28aa168f
-import inspect, json
-from hashlib import sha256
+# %% ../nbs/25_causal_models.ipynb #aac0c076
+import inspect
 from typing import NamedTuple
 
 # %% ../nbs/25_causal_models.ipynb #2308bc03
@@ -16,7 +15,7 @@ from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from .huggingface import SLACK, HFSeq2Seq, _device, _select, pad_rows
 
-# %% ../nbs/25_causal_models.ipynb #2823e368
+# %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
     "A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`."
     def __init__(self,
@@ -25,7 +24,11 @@ class HFCausal(HFSeq2Seq):
         device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
         dtype: torch.dtype=None # of weights and activations; the model's own when None
     ):
-        if model.config.is_encoder_decoder: raise TypeError(f"{type(model).__name__} is an encoder–decoder model: use HFSeq2Seq")
+        name = type(model).__name__
+        if model.config.is_encoder_decoder: raise TypeError(f"{name} is an encoder–decoder model: use HFSeq2Seq")
+        if not model.can_generate(): raise TypeError(f"{name} does not continue texts: load it with AutoModelForCausalLM")
+        if getattr(model, "_is_stateful", False):
+            raise TypeError(f"{name} is recurrent: HFCausal needs a cache of keys and values, as transformers with attention in all layers have")
         self.device = _device(device)
         self.model, self.tokenizer, self.start_token_id = model.to(device=self.device, dtype=dtype).eval(), tokenizer, None
         self.dtype = next(model.parameters()).dtype
@@ -156,6 +159,21 @@ def extend(self: HFCausal,
     cache = _select(state.cache, rows)
     return CausalState(cache, mask), self._forward(tokens[:, None], mask, cache=cache)[:, 0]
 
+# %% ../nbs/25_causal_models.ipynb #c3b95384
+@patch
+@torch.inference_mode()
+def row_bytes(self: HFCausal,
+    inputs, # list of prompts; the longest counts
+    max_len: int # decoding steps
+) -> int: # bytes
+    "Memory of one prefix of `max_len` tokens, and of its prompt, in a search."
+    token = torch.full((1, 1), self.end_token_id, device=self.device)
+    cache = DynamicCache(config=self.model.config)
+    log_probs = self._forward(token, torch.ones_like(token), cache=cache)
+    own = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+    prompt = max(map(len, self._input_ids(inputs)), default=0)
+    return (prompt + max_len)*own + 16*log_probs.shape[-1]
+
 # %% ../nbs/25_causal_models.ipynb #8eac3000
 @patch(cls_method=True)
 def from_pretrained(cls: HFCausal,
@@ -170,12 +188,3 @@ def from_pretrained(cls: HFCausal,
     except (OSError, ValueError) as e:
         raise OSError(f"cannot load {str(name)!r}: it is neither a folder with a model and a tokenizer, nor a decoder-only model "
                       f"that the hub gives access to ({e})") from e
-
-# %% ../nbs/25_causal_models.ipynb #e29c3923
-@patch
-def fingerprint(self: HFCausal) -> str: # 64 hexadecimal digits
-    "SHA-256 of weights, dtype, tokenizer and configuration."
-    config = self.model.config.to_dict()
-    for name in ("_name_or_path", "architectures", "dtype", "transformers_version"): config.pop(name, None)
-    known = [HFSeq2Seq.fingerprint(self), type(self.model).__name__, config]
-    return sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()

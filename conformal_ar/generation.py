@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['prepared', 'check_request', 'StoppingState', 'without_added_ends', 'ConformalGenerateOutput', 'longest_of',
-           'other_ends', 'step_thresholds', 'check_rules', 'conformal_generate', 'generate_arguments',
-           'target_log_probs']
+           'other_ends', 'step_thresholds', 'CalibratedOn', 'special_tokens', 'same_rules', 'check_calibrated',
+           'conformal_generate', 'generate_arguments', 'target_log_probs']
 
 # %% ../nbs/26_custom_generate.ipynb #03e0fcfd
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import NamedTuple
 
-# %% ../nbs/26_custom_generate.ipynb #8467c758
+# %% ../nbs/26_custom_generate.ipynb #19cfee36
 import numpy as np, torch
 from transformers import LogitsProcessorList, MaxLengthCriteria, MaxTimeCriteria, StoppingCriteriaList
 from transformers.generation.configuration_utils import GenerationMode
@@ -23,10 +23,10 @@ from .causal import HFCausal
 from .dynamic import DynamicConformalBeams
 from .huggingface import HFSeq2Seq
 from .levelsets import ConformalLevelSets
-from .rules import Processed, ProcessedState
+from .rules import Processed, ProcessedState, _described
 from .search import Hypotheses, check_thresholds, holds, threshold_search
 
-# %% ../nbs/26_custom_generate.ipynb #d3dde705
+# %% ../nbs/26_custom_generate.ipynb #1ba4371a
 class _PreparedSeq2Seq(HFSeq2Seq):
     "An encoder–decoder model and the encoded inputs of one call of `generate`."
     def __init__(self, model, ids, special, encoder_outputs, attention_mask=None):
@@ -46,6 +46,7 @@ class _PreparedCausal(HFCausal):
         super().__init__(model, special, device=model.device)
         self.end_token_id, self.pad_token_id = special.eos_token_id, special.pad_token_id
         self.ids, self.mask = ids, torch.ones_like(ids) if attention_mask is None else attention_mask
+        if not bool(self.mask[:, -1].all()): raise ValueError("prompts are padded on the right: set tokenizer.padding_side = 'left'")
 
     def prompts(self, inputs): return self.ids[list(inputs)], self.mask[list(inputs)]
 
@@ -146,7 +147,7 @@ def _output(table, ids, normalize):
     return ConformalGenerateOutput(torch.cat([ids[owner], tokens], 1), owner, tensor(scores.astype(np.float32)),
         tensor(table.log_probs[:, :longest]), tensor(table.length), tensor(table.set_sizes), tensor(table.truncated))
 
-# %% ../nbs/26_custom_generate.ipynb #b6a2e038
+# %% ../nbs/26_custom_generate.ipynb #9dbe9cef
 def longest_of(criteria, config):
     "Most tokens of a sequence, start token or prompt included."
     return min([c.max_length for c in criteria if isinstance(c, MaxLengthCriteria)] + [config.max_length])
@@ -163,14 +164,37 @@ def step_thresholds(thresholds, max_len):
     try: return check_thresholds(thresholds.cpu() if isinstance(thresholds, torch.Tensor) else thresholds, max_len)
     except ValueError as e: raise ValueError(f"{e}. There are {max_len} decoding steps: give as many max_new_tokens as thresholds") from None
 
-def check_rules(logits_processor, rules):
-    "Raise when rules act that calibration did not see, or the other way round."
-    names = sorted(type(p).__name__ for p in logits_processor)
-    if rules is not None and names != sorted(rules):
-        raise ValueError(f"calibration saw the rules {sorted(rules)}, and generate applies {names} (some may come from model.generation_config): "
-                         "the promise holds under the same rules only. Calibrate with Processed(ar, rules), or on target_log_probs")
+# %% ../nbs/26_custom_generate.ipynb #8d84c58d
+class CalibratedOn(NamedTuple):
+    "What a calibration saw."
+    model: object # of `transformers`
+    rules: list # logits processors, in order
+    tokens: tuple # ids of start (None for a decoder-only model), end and padding
 
-# %% ../nbs/26_custom_generate.ipynb #07f5b2e0
+def special_tokens(ar):
+    "Ids of start (None for a decoder-only model), end and padding."
+    return getattr(ar, "start_token_id", None), ar.end_token_id, ar.pad_token_id
+
+def same_rules(these, those):
+    "Are these logits processors the same, in the same order?"
+    return len(these) == len(those) and all(a is b or repr(_described(a)) == repr(_described(b)) for a, b in zip(these, those))
+
+# %% ../nbs/26_custom_generate.ipynb #ac32e9fd
+def check_calibrated(ar, logits_processor, criteria, seen):
+    "Raise when `generate` does something else than what calibration saw."
+    if not isinstance(seen, CalibratedOn): raise TypeError(f"rules must come from generate_arguments(cp), or be None for no check; got {seen!r}")
+    def names(objects): return [type(o).__name__ for o in objects]
+    through = "The promise holds under the same conditions only; rules=None lets others through, without a promise"
+    if ar.model is not seen.model:
+        raise ValueError(f"generate runs on another model object than calibration: call cp.ar.model.generate. {through}")
+    if special_tokens(ar) != seen.tokens or criteria:
+        raise ValueError(f"calibration saw no other ends than the end token: start, end and padding {seen.tokens}; "
+                         f"generate has {special_tokens(ar)}{f' and ends sequences by {names(criteria)} too' if criteria else ''}. {through}")
+    if not same_rules(logits_processor, seen.rules):
+        raise ValueError(f"calibration saw the rules {names(seen.rules)}, and generate applies {names(logits_processor)}, differing in class, settings "
+                         "or order (some may come from model.generation_config): calibrate with Processed(ar, rules), or on target_log_probs. " + through)
+
+# %% ../nbs/26_custom_generate.ipynb #0e47bce5
 def conformal_generate(
     model, # called as `model.generate(..., custom_generate=conformal_generate, thresholds=…)`
     input_ids, logits_processor, stopping_criteria, generation_config, # prepared by `generate`
@@ -178,23 +202,24 @@ def conformal_generate(
     normalize: bool=True, # is the score of a prefix divided by its number of tokens?
     max_rows: int=1024, # most prefixes in a call of the model; never changes the result
     max_candidates: int=None, # most unfinished prefixes of an input at a step; marks it truncated
-    rules: list=None, # names of the logits processors that calibration saw; others are then an error
+    rules: CalibratedOn=None, # what calibration saw, from `generate_arguments`; anything else is then an error
     **model_kwargs # prepared by `generate`
 ) -> ConformalGenerateOutput:
     "All sequences whose prefixes pass the thresholds (Deutschmann et al. 2024, equation 10), under the rules of `generate`"
     check_request(model, generation_config, stopping_criteria)
-    check_rules(logits_processor, rules)
     ar, longest = prepared(model, input_ids, generation_config, model_kwargs), longest_of(stopping_criteria, generation_config)
+    criteria = other_ends(stopping_criteria, ar.end_token_id)
+    if rules is not None: check_calibrated(ar, logits_processor, criteria, rules)
     t = step_thresholds(thresholds, longest - input_ids.shape[1])
     search = partial(threshold_search, inputs=range(len(input_ids)), normalize=normalize, max_rows=max_rows, max_candidates=max_candidates)
-    if criteria := other_ends(stopping_criteria, ar.end_token_id):
+    if criteria:
         ar = _Stopping(ar, logits_processor, criteria, longest)
         table = search(ar, thresholds=np.append(t, -np.inf), max_len=len(t) + 1)
         table = without_added_ends(table, ar, input_ids, t, normalize)
     else: table = search(Processed(ar, logits_processor), thresholds=t, max_len=len(t))
     return _output(table, input_ids, normalize)
 
-# %% ../nbs/26_custom_generate.ipynb #e3110235
+# %% ../nbs/26_custom_generate.ipynb #cadfbe8f
 def generate_arguments(
     cp # a calibrated `DynamicConformalBeams` or `ConformalLevelSets`
 ) -> dict: # keywords of `generate`
@@ -203,9 +228,10 @@ def generate_arguments(
         raise TypeError(f"{type(cp).__name__}: sets that thresholds alone define are those of DynamicConformalBeams or ConformalLevelSets")
     cp.guarantee
     thresholds = cp.lowest if type(cp) is ConformalLevelSets else cp.thresholds - cp.slack
-    rules = getattr(cp.ar, "logits_processor", LogitsProcessorList())
-    return dict(custom_generate=conformal_generate, thresholds=thresholds, normalize=cp.normalize, max_new_tokens=cp.max_len,
-                do_sample=False, num_beams=1, logits_processor=rules, rules=[type(p).__name__ for p in rules])
+    rules, ar = getattr(cp.ar, "logits_processor", LogitsProcessorList()), cp.ar.ar if isinstance(cp.ar, Processed) else cp.ar
+    seen = CalibratedOn(getattr(ar, "model", None), list(rules), special_tokens(ar))
+    return dict(custom_generate=conformal_generate, thresholds=thresholds, normalize=cp.normalize, max_new_tokens=cp.max_len, do_sample=False,
+                num_beams=1, eos_token_id=ar.end_token_id, pad_token_id=ar.pad_token_id, logits_processor=rules, rules=seen)
 
 # %% ../nbs/26_custom_generate.ipynb #605ef6fb
 def target_log_probs(

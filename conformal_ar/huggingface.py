@@ -17,19 +17,26 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 from fastcore.basics import patch
 
-# %% ../nbs/20_transformers.ipynb #3b6ce252
+# %% ../nbs/20_transformers.ipynb #eb57c85c
 def _device(device=None):
     "The device asked for, or the best there is."
     if device is not None: return torch.device(device)
     if torch.cuda.is_available(): return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
-def _first(*values):
-    "The first value that is not None; of a list its first item."
-    value = next(v for v in values if v is not None)
+def _token(name, *sources):
+    "The first id of the special token `name` that one of the sources knows."
+    value = next((v for s in sources if (v := getattr(s, name, None)) is not None), None)
+    if value is None or value == []: raise ValueError(f"neither the model's configuration nor the tokenizer has a {name}: set model.config.{name}")
     return value[0] if isinstance(value, (list, tuple)) else value
 
-# %% ../nbs/20_transformers.ipynb #04cd0ae9
+def _check_kind(model):
+    "Raise unless `model` is an encoder–decoder that predicts tokens."
+    if not model.config.is_encoder_decoder: raise TypeError(f"{type(model).__name__} is not an encoder–decoder model: use HFCausal")
+    if not model.can_generate():
+        raise TypeError(f"{type(model).__name__} does not predict tokens: load it with AutoModelForSeq2SeqLM")
+
+# %% ../nbs/20_transformers.ipynb #30fe5bd8
 SLACK = {torch.float32: 1e-4, torch.float64: 1e-9, torch.bfloat16: 0.2, torch.float16: 0.02} # nats per token
 
 class HFSeq2Seq:
@@ -40,12 +47,12 @@ class HFSeq2Seq:
         device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
         dtype: torch.dtype=None # of weights and activations; the model's own when None
     ):
+        _check_kind(model)
         self.device = _device(device)
         self.model, self.tokenizer = model.to(device=self.device, dtype=dtype).eval(), tokenizer
-        config, generation = model.config, getattr(model, "generation_config", None)
-        def token(name): return _first(getattr(generation, name, None), getattr(config, name, None), getattr(tokenizer, name, None))
-        self.end_token_id, self.pad_token_id = token("eos_token_id"), token("pad_token_id")
-        self.start_token_id = _first(getattr(generation, "decoder_start_token_id", None), config.decoder_start_token_id)
+        sources = getattr(model, "generation_config", None), model.config, tokenizer
+        self.end_token_id, self.pad_token_id = _token("eos_token_id", *sources), _token("pad_token_id", *sources)
+        self.start_token_id = _token("decoder_start_token_id", *sources)
         self.dtype = next(model.parameters()).dtype
         self.slack = SLACK.get(self.dtype, 0.2)
 
@@ -222,11 +229,14 @@ def from_pretrained(cls: HFSeq2Seq,
         raise OSError(f"cannot load {str(name)!r}: it is neither a model of this package ({', '.join(shipped_models())}), nor a folder "
                       f"with a model and a tokenizer, nor an encoder–decoder model that the hub gives access to ({e})") from e
 
-# %% ../nbs/20_transformers.ipynb #01f58788
+# %% ../nbs/20_transformers.ipynb #7c1a53ea
 @patch
 def fingerprint(self: HFSeq2Seq) -> str: # 64 hexadecimal digits
-    "SHA-256 of weights, dtype and tokenizer."
-    h = hashlib.sha256(json.dumps([str(self.dtype), self.start_token_id, self.end_token_id, self.pad_token_id]).encode())
+    "SHA-256 of weights, dtype, configuration and tokenizer."
+    config = self.model.config.to_dict()
+    for name in ("_name_or_path", "architectures", "dtype", "transformers_version"): config.pop(name, None)
+    known = [str(self.dtype), self.start_token_id, self.end_token_id, self.pad_token_id, type(self.model).__name__, config]
+    h = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode())
     for name, w in sorted(self.model.state_dict().items()):
         h.update(f"{name}{tuple(w.shape)}".encode())
         h.update(w.detach().contiguous().view(-1).view(torch.uint8).cpu().numpy().tobytes())

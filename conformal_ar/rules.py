@@ -15,7 +15,7 @@ import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
 
-# %% ../nbs/25b_rules.ipynb #a871a6f5
+# %% ../nbs/25b_rules.ipynb #9778bb35
 class ProcessedState(NamedTuple):
     "Prefixes that wait to be extended."
     inner: Any # state of the model itself
@@ -29,11 +29,13 @@ class Processed:
         logits_processor, # a list of logits processors of `transformers`
     ):
         self.ar, self.logits_processor = ar, LogitsProcessorList(logits_processor)
-        self.end_token_id, self.pad_token_id, self.slack = ar.end_token_id, ar.pad_token_id, getattr(ar, "slack", 0.)
+        self.end_token_id, self.pad_token_id = ar.end_token_id, ar.pad_token_id
         for p in self.logits_processor:
             if any(word in type(p).__name__ for word in ("ClassifierFreeGuidance", "SynthID")):
                 raise ValueError(f"{type(p).__name__} keeps a state of its own, and a search does not go straight on")
 
+    slack = property(lambda self: getattr(self.ar, "slack", 0.), doc="What decoding lowers thresholds by: the model's own")
+    row_bytes = property(lambda self: self.ar.row_bytes, doc="Memory of a prefix, for models that know it")
     def check(self, inputs):
         if hasattr(self.ar, "check"): self.ar.check(inputs)
     def encode(self, texts): return self.ar.encode(texts)
