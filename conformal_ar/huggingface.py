@@ -233,7 +233,7 @@ def from_pretrained(cls: HFSeq2Seq,
 @patch
 def fingerprint(self: HFSeq2Seq) -> str: # 64 hexadecimal digits
     "SHA-256 of weights, dtype, configuration and tokenizer."
-    config = self.model.config.to_dict()
+    config = self.model.config.to_diff_dict() # without defaults, so that a new version of the library changes nothing
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"): config.pop(name, None)
     known = [str(self.dtype), self.start_token_id, self.end_token_id, self.pad_token_id, type(self.model).__name__, config]
     h = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode())
