@@ -51,7 +51,6 @@ clean:                   ## remove the environment and everything that was built
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
 	  || { echo "conformal_ar needs Python 3.10 or later; give one with make PYTHON=/path/to/python"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=24"  # older ones fail to resolve
 	@touch $@
 
 .venv/package: .venv/created $(PROJECT) $(PACKAGE)
