@@ -123,9 +123,7 @@ def score(self: HFCausal,
     "Log-probability of every target token after its prompt, in one pass (teacher forcing)."
     ids, mask = self.prompts(inputs)
     targets = targets.to(self.device)
-    ends = (targets == self.end_token_id).long()
-    real = ends.cumsum(1) - ends == 0 # up to the first end token
-    if self.pad_token_id != self.end_token_id: real &= targets != self.pad_token_id
+    real = self._real(targets)
     ids, mask = torch.cat([ids, targets[:, :-1]], 1), torch.cat([mask, real[:, 1:].long()], 1)
     log_probs = self._forward(ids, mask, keep=targets.shape[1]).gather(-1, targets[..., None])[..., 0]
     return log_probs.masked_fill(~real, 0)

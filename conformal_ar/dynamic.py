@@ -14,7 +14,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores
-from .conformal import (Guarantee, check_feasible, check_risk, check_scores, clopper_pearson_lower,
+from .conformal import (Guarantee, check_feasible, check_log_likelihoods, check_risk, clopper_pearson_lower,
                                     one_risk, step_ranks, target_alpha, tolerance_region)
 from .procedure import Procedure
 from .search import Hypotheses, threshold_search
@@ -68,9 +68,8 @@ def calibrate_scores(self:DynamicConformalBeams,
 )->DynamicConformalBeams: # Itself, calibrated
     "Tukey's step-wise thresholds (Deutschmann et al. 2024, section 4.2, calibration algorithm; lemma 2)"
     self._guarantee = None                               # should this calibration fail, the old promise is gone
-    scores = check_scores(scores, 2)
+    scores = check_log_likelihoods(scores, 2)
     if scores.shape[1] != self.max_len: raise ValueError(f"scores must have shape [N, max_len={self.max_len}]; got {scores.shape}")
-    if scores.max() > 1e-3: raise ValueError(f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.too_long == "bound": scores = scores[fits]
     if len(scores) == 0: raise ValueError(f"none of the {n} calibration targets fits into max_len={self.max_len}")

@@ -19,7 +19,7 @@ from .conformal import (Guarantee, check_feasible, clopper_pearson_lower, confor
                                     split_threshold)
 from .equal_promise import EqualPromise, budget, compare, result_rows
 from .search import beam_search
-from .subsets import true_rows
+from .subsets import scores_in_beam
 
 # %% ../nbs/36a_equal_baselines.ipynb #c400ca12
 def choose_floor(
@@ -86,10 +86,8 @@ def subset_rows(
 )->list[dict]: # one a promise, while feasible
     "Beam subsets over repeated calibrations"
     start, slack, out = time.perf_counter(), getattr(ar, "slack", 0.), []
-    hit = {k: true_rows(beams[k], ids[k], ar.pad_token_id) for k in ids}
-    scores = np.full(beams["pool"].n_inputs, -np.inf)
-    scores[beams["pool"].owner[hit["pool"]]] = beams["pool"].scores[hit["pool"]]
-    lower = clopper_pearson_lower(int(hit["tuning"].sum()), beams["tuning"].n_inputs, delta)
+    scores, others = (scores_in_beam(beams[k], ids[k], ar.pad_token_id) for k in ("pool", "tuning"))
+    lower = clopper_pearson_lower(int(np.isfinite(others).sum()), len(others), delta)
     asked, rows = beams["asked"], beams["asked"].rows/beams["asked"].n_inputs
     for p in promises:
         k = budget(p, n_cal, max_len)[1]

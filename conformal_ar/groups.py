@@ -15,9 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores, take
-from .conformal import Guarantee, check_risk, check_scores, conformal_rank, split_threshold, tolerance_region
+from .conformal import Guarantee, check_log_likelihoods, check_risk, conformal_rank, one_risk, split_threshold, tolerance_region
 from .evaluation import evaluate_sets
-from .levelsets import one_risk
 from .procedure import Procedure
 from .promises import plan
 from .search import Hypotheses, threshold_search
@@ -124,9 +123,8 @@ def calibrate_scores(self:GroupLevelSets,
 )->GroupLevelSets: # Itself, calibrated; `guarantee` is that of the group with the least
     "Calibrate each group on its own pairs"
     self._guarantee = None                  # should this calibration fail, the old promise is gone
-    scores, rows = check_scores(scores, 2), {}
+    scores, rows = check_log_likelihoods(scores, 2, 1e-3*self.max_len), {}
     if scores.shape[1] != self.max_len: raise ValueError(f"scores must have shape [N, max_len={self.max_len}]; got {scores.shape}")
-    if scores.max() > 1e-3*self.max_len: raise ValueError(f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")
     if len(groups) != len(scores): raise ValueError(f"one group per score is needed: got {len(scores)} scores and {len(groups)} groups")
     for i, label in enumerate(groups): rows.setdefault(group_key(label), []).append(i)
     check_labels(rows)

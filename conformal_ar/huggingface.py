@@ -188,13 +188,18 @@ def score(self: HFSeq2Seq,
     self._check_positions(targets.shape[1])
     hidden, mask = self._encoded(inputs)
     targets = targets.to(self.device)
-    ended = (targets == self.end_token_id).cumsum(1) - (targets == self.end_token_id).long() # end tokens before
-    real = (ended == 0) & ((targets != self.pad_token_id) | (self.pad_token_id == self.end_token_id))
     start = targets.new_full((len(targets), 1), self.start_token_id)
     logits = self.model(encoder_outputs=BaseModelOutput(hidden), attention_mask=mask,
         decoder_input_ids=torch.cat([start, targets[:, :-1]], 1), use_cache=False).logits
     log_probs = logits.float().log_softmax(-1).gather(-1, targets[..., None])[..., 0]
-    return log_probs.masked_fill(~real, 0)
+    return log_probs.masked_fill(~self._real(targets), 0)
+
+@patch
+def _real(self: HFSeq2Seq, targets):
+    "[B, L] is this a token of the target, its first end token included, and not padding?"
+    ends = (targets == self.end_token_id).long()
+    real = ends.cumsum(1) - ends == 0 # no end token before
+    return real if self.pad_token_id == self.end_token_id else real & (targets != self.pad_token_id)
 
 # %% ../nbs/20_transformers.ipynb #81de2cf7
 def shipped_models() -> dict: # name to folder

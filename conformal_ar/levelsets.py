@@ -13,7 +13,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores, take
-from .conformal import (Guarantee, check_feasible, check_risk, check_scores,
+from .conformal import (Guarantee, check_feasible, check_log_likelihoods, check_risk,
                                     conformal_rank, one_risk, split_threshold)
 from .procedure import Procedure
 from .search import Hypotheses, beam_search, threshold_search
@@ -54,10 +54,8 @@ def calibrate_scores(self:ConformalLevelSets,
     scores:np.ndarray, # [N] log-likelihoods of whole targets, in nats; −∞ where longer than max_len
 )->ConformalLevelSets: # Itself, calibrated
     "Split conformal prediction on plain log-likelihoods: the k-th smallest, k = ⌊ε(N+1)⌋"
-    scores = check_scores(scores)
+    scores = check_log_likelihoods(scores, allowance=1e-3*self.max_len)
     n, impossible = len(scores), int(np.isinf(scores).sum())
-    if scores.max() > 1e-3*self.max_len:
-        raise ValueError(f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")
     try: check_feasible(self.alpha, n)
     except ValueError as e:
         raise ValueError(f"the promise {self.target} must be at most {n}/{n+1}, or needs more pairs: {e}") from None

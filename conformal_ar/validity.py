@@ -129,7 +129,7 @@ from .levelsets import ConformalLevelSets
 from .procedure import Procedure
 from .promises import NestedConformalBeams, survival
 from .search import beam_search
-from .subsets import ConformalBeamSubsets, true_rows
+from .subsets import ConformalBeamSubsets, scores_in_beam
 from .variants import AprioriBeamSubsets, LengthGroupBeams, LengthGroupLevelSets
 
 # %% ../nbs/35b_monitor.ipynb #0bca4129
@@ -256,10 +256,7 @@ def _surviving_level(cp, inputs, ids, **kwargs):
 @pair_scores.register(ConformalBeamSubsets)
 @pair_scores.register(AprioriBeamSubsets)
 def _score_in_beam(cp, inputs, ids, **kwargs):
-    beams = beam_search(cp.ar, inputs, cp.width, cp.max_len, **kwargs)
-    hits, scores = true_rows(beams, ids, cp.ar.pad_token_id), np.full(len(ids), -np.inf)
-    scores[beams.owner[hits]] = beams.scores[hits]
-    return scores
+    return scores_in_beam(beam_search(cp.ar, inputs, cp.width, cp.max_len, **kwargs), ids, cp.ar.pad_token_id)
 
 # %% ../nbs/35b_monitor.ipynb #d6288844
 def scores_of(
