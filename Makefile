@@ -7,6 +7,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PROJECT := settings.ini setup.py pyproject.toml constraints.txt
 PACKAGE := $(shell find conformal_ar -type f -not -path '*/__pycache__/*')
 
+# Virtual machines that announce Intel's AMX but not its tile sizes stop oneDNN in bfloat16 with "Illegal instruction".
+export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
+
 .NOTPARALLEL:
 
 .PHONY: help demo test export clean-notebooks readme results docs build clean

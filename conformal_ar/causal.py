@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
-from .huggingface import SLACK, HFSeq2Seq, _device, _select, pad_rows
+from .huggingface import SLACK, HFSeq2Seq, _device, _prepare, _select, pad_rows
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
@@ -30,7 +30,7 @@ class HFCausal(HFSeq2Seq):
         if getattr(model, "_is_stateful", False):
             raise TypeError(f"{name} is recurrent: HFCausal needs a cache of keys and values, as transformers with attention in all layers have")
         self.device = _device(device)
-        self.model, self.tokenizer, self.start_token_id = model.to(device=self.device, dtype=dtype).eval(), tokenizer, None
+        self.model, self.tokenizer, self.start_token_id = _prepare(model, self.device, dtype), tokenizer, None
         self.dtype = next(model.parameters()).dtype
         self.slack = SLACK.get(self.dtype, 0.2)
         self._takes = set(inspect.signature(model.forward).parameters)

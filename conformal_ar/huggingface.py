@@ -13,6 +13,7 @@ from pathlib import Path
 # %% ../nbs/20_transformers.ipynb #5945eba6
 import numpy as np, torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers.activations import NewGELUActivation
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 from fastcore.basics import patch
@@ -23,6 +24,13 @@ def _device(device=None):
     if device is not None: return torch.device(device)
     if torch.cuda.is_available(): return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+def _prepare(model, device, dtype):
+    "The model on its device, in evaluation mode, its GELU in one kernel."
+    for m in model.modules():
+        for name, child in m.named_children():
+            if isinstance(child, NewGELUActivation): setattr(m, name, torch.nn.GELU(approximate="tanh"))
+    return model.to(device=device, dtype=dtype).eval()
 
 def _token(name, *sources):
     "The first id of the special token `name` that one of the sources knows."
@@ -49,7 +57,7 @@ class HFSeq2Seq:
     ):
         _check_kind(model)
         self.device = _device(device)
-        self.model, self.tokenizer = model.to(device=self.device, dtype=dtype).eval(), tokenizer
+        self.model, self.tokenizer = _prepare(model, self.device, dtype), tokenizer
         sources = getattr(model, "generation_config", None), model.config, tokenizer
         self.end_token_id, self.pad_token_id = _token("eos_token_id", *sources), _token("pad_token_id", *sources)
         self.start_token_id = _token("decoder_start_token_id", *sources)
