@@ -877,6 +877,7 @@ def reproduce(
 @app.command()
 def bench(
     quick:Annotated[bool, _o("--quick", help="A glance: small sizes, few repeats.")]=False,
+    scale:Annotated[float, _o(help="Share of the usual amount of work.")]=1.,
     out:Annotated[Path|None, _o(help="JSON file for the numbers.")]=None,
     only:Annotated[list[str]|None, _o(help="Only this benchmark; may be given several times.")]=None,
 ):
@@ -884,7 +885,8 @@ def bench(
     from conformal_ar.results import check_file
     if out: check_file(out)
     from conformal_ar.bench import run_benchmarks
-    run_benchmarks(out=out, quick=quick, only=only or None)
+    said = ["--quick"]*quick + [f"--scale {scale:g}"]*(scale != 1) + [f"--only {g}" for g in only or []]
+    run_benchmarks(out=out, quick=quick, only=only or None, scale=scale, command=" ".join(["conformal-ar bench", *said]))
 
 # %% ../nbs/40c_cli_runs.ipynb #34c48fbb
 def _cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
