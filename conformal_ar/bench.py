@@ -666,7 +666,7 @@ def run_benchmarks(
     if not 0 < scale < np.inf: raise ValueError(f"scale must be a positive number, not {scale}")
     check_file(out)
     bench = Bench(device, *((0.05, 2, 4.) if quick else (scale, 5, 45.)), reference=reference)
-    settings = dict(threads=torch.get_num_threads(), quick=quick, scale=bench.scale, ctranslate2=_version("ctranslate2"),
+    settings = dict(threads=torch.get_num_threads(), quick=quick, scale=bench.scale, ctranslate2=_version("ctranslate2"), onednn=os.environ.get("ONEDNN_MAX_CPU_ISA"),
                     load=os.getloadavg() if hasattr(os, "getloadavg") else None)
     for name in ["additions"] if quick else PAIRS:
         for group in groups:
