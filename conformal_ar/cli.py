@@ -851,7 +851,7 @@ def _table_text(rows):
 @app.command()
 def reproduce(
     ctx:typer.Context,
-    task:Annotated[str, _o(help="The paper's task: additions.")]="additions",
+    task:Annotated[str, _o(help="The paper's task: additions or reactions.")]="additions",
     table:Annotated[int, _o(help="1: conformal beam subsets; 2: dynamic conformal beams.")]=1,
     output:Annotated[Path, _o(help="Folder for the table and the model's passes.")]=Path("runs/reproduce"),
     repetitions:Annotated[int|None, _o(help="Repetitions; those of the paper by default.")]=None,
