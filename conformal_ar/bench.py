@@ -6,7 +6,7 @@
 __all__ = ['PAIRS', 'Run', 'timed', 'alternate', 'compare', 'Task', 'held_out', 'load_task', 'batches', 'forced', 'Bench', 'in_dtype', 'score_pairs', 'encoded', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins', 'small_frontiers', 'counted_rows', 'generate_rows', 'ctranslate2_model', 'ctranslate2_rows', 'ctranslate2_score', 'KINDS', 'GROUPS', 'ONLY', 'ALONE', 'slope', 'memory', 'search_memory', 'in_child', 'loose_threshold', 'bare_loop', 'microseconds', 'attempt', 'show_rows', 'run_benchmarks']
 
 # %% ../nbs/40d_bench.ipynb #0a92e973
-import importlib, json, os, subprocess, sys, time, types
+import copy, importlib, json, os, subprocess, sys, time, types
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,11 +118,12 @@ def load_task(
     scale:float=1., # share of the usual calibration pairs
 )->Task: # float32
     "A shipped model, its calibration scores, and held-out pairs in random order"
-    pairs, (ar, peer) = held_out(name), [HFSeq2Seq.from_pretrained(name, device=device) for _ in range(2)]
+    pairs, ar = held_out(name), HFSeq2Seq.from_pretrained(name, device=device)
+    peer = copy.copy(ar)
+    peer.model = AutoModelForSeq2SeqLM.from_pretrained(shipped_models()[name], dtype=torch.float32).to(ar.device).eval()
     pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
     inputs, targets, (max_len, n, cap) = pairs.inputs, pairs.targets, PAIRS[name]
     n = max(500, round(n*scale))
-    peer.model = AutoModelForSeq2SeqLM.from_pretrained(shipped_models()[name], dtype=torch.float32).to(peer.device).eval()
     return Task(name, ar, peer, inputs, targets, max_len, cap, prefix_scores(ar, inputs[:n], targets[:n], max_len))
 
 # %% ../nbs/40d_bench.ipynb #d18e2b9a
@@ -219,21 +220,29 @@ def encoded(
     return len(inputs)
 
 @patch
+def search_and_limit(self:Bench,
+    name,  # task
+    dtype, # of weights, search and limit
+)->tuple: # the task in this dtype, inputs, target ids, decoder rows of the search, name to function
+    "The search and, with as many decoder tokens, its limit"
+    task = in_dtype(self.task(name), dtype)
+    t, (x, y) = task.thresholds(), task.some(self.n(2000 if task.cap is None else 12))
+    rows = task.search(x, t).rows
+    return task, x, y, rows, {"threshold search": lambda: task.search(x, t).rows, "teacher forcing, encoder once per input": lambda: forced(task.ar, x, y, rows)}
+
+@patch
 def limit(self:Bench,
     name,                # task
     dtype=torch.float32, # of weights, search and limit
 )->list: # rows
     "Decoder rows per second of the search against those of teacher forcing"
-    task = in_dtype(self.task(name), dtype)
-    t, n = task.thresholds(), self.n(2000 if task.cap is None else 12)
-    x, y = task.some(n)
-    rows = task.search(x, t).rows
-    pairs = task.some(max(n, round(rows/4/target_lengths(y, task.ar.end_token_id).mean())))
-    runs = {"threshold search": lambda: task.search(x, t).rows, "teacher forcing, encoder once per input": lambda: forced(task.ar, x, y, rows),
-            "teacher forcing of pairs": lambda: score_pairs(task, *pairs)}
+    task, x, y, rows, runs = self.search_and_limit(name, dtype)
+    pairs = task.some(max(len(x), round(rows/4/target_lengths(y, task.ar.end_token_id).mean())))
+    runs["teacher forcing of pairs"] = lambda: score_pairs(task, *pairs)
     ours, strict, plain = runs
     runs = self.alternate(task, runs | {"encoder": lambda: encoded(task.ar, x)})
-    common = dict(encoder_share=np.median(runs["encoder"].wall/runs[ours].wall), group="limit" if dtype == torch.float32 else "bfloat16", task=name, dtype=str(dtype)[6:], unit="decoder rows/s", inputs=n, rows=rows, cap=task.cap)
+    common = dict(group="limit" if dtype == torch.float32 else "bfloat16", task=name, dtype=str(dtype)[6:], unit="decoder rows/s", inputs=len(x), rows=rows, cap=task.cap,
+                  encoder_share=np.median(runs["encoder"].wall/runs[ours].wall))
     return [compare(runs, ours, strict, target=0.8, **common), compare(runs, ours, plain, **common)]
 
 # %% ../nbs/40d_bench.ipynb #2e42da46
@@ -596,11 +605,8 @@ def where(self:Bench,
     "Microseconds per decoder row, by kind of operation, of the search and of its limit"
     rows = []
     for dtype in (torch.float32, torch.bfloat16):
-        task = in_dtype(self.task(name), dtype)
-        t, (x, y) = task.thresholds(), task.some(self.n(2000 if task.cap is None else 12))
-        n = task.search(x, t).rows
-        for what, f in {"threshold search": lambda: task.search(x, t).rows, "teacher forcing, encoder once per input": lambda: forced(task.ar, x, y, n)}.items():
-            rows.append(dict(group="where", task=name, dtype=str(dtype)[6:], what=what, rows=n, **microseconds(f), status="measured"))
+        *_, n, runs = self.search_and_limit(name, dtype)
+        rows += [dict(group="where", task=name, dtype=str(dtype)[6:], what=what, rows=n, **microseconds(f), status="measured") for what, f in runs.items()]
     return rows
 
 # %% ../nbs/40e_bench_growth.ipynb #816ef348
