@@ -335,14 +335,13 @@ def length_batches(
     tokens: int=None # most tokens of sources and targets together, padding counted
 ) -> list: # of lists of row numbers
     "Batches of reactions of similar length, in random order."
-    rng, length = np.random.default_rng(seed), data.source_len + data.target_len
-    rows = np.flatnonzero((data.source_len <= limits[0]) & (data.target_len <= limits[1]))
-    rows = rows[np.argsort(length[rows] + data.target_len[rows] + rng.normal(0, 3, len(rows)), kind="stable")]
-    batches, longest = [[]], 0
-    for i in rows.tolist():
-        longest = max(longest, length[i])
-        n = len(batches[-1])
-        if n == pairs or (n and tokens and longest*(n + 1) > tokens): batches.append([]); longest = length[i]
+    rng, source, target = np.random.default_rng(seed), data.source_len, data.target_len
+    near = lambda rows, length: rows[np.argsort(length[rows] + rng.normal(0, 2, len(rows)), kind="stable")]
+    rows = near(np.flatnonzero((source <= limits[0]) & (target <= limits[1])), target)
+    batches, x, y = [[]], 0, 0
+    for i in np.concatenate([near(part, source) for part in np.array_split(rows, 10)]).tolist():
+        n, x, y = len(batches[-1]), max(x, source[i]), max(y, target[i])
+        if n == pairs or (n and tokens and (x + y)*(n + 1) > tokens): batches.append([]); x, y = source[i], target[i]
         batches[-1].append(i)
     return [batches[i] for i in rng.permutation(len(batches)) if batches[i]]
 
