@@ -13,7 +13,8 @@ from typing import NamedTuple
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
-from .huggingface import SLACK, HFSeq2Seq, _device, _prepare, _select, pad_rows
+from transformers.cache_utils import DynamicLayer
+from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _continue, _device, _prepare, pad_rows, room_for
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
@@ -133,6 +134,10 @@ class CausalState(NamedTuple):
     "Prefixes that wait to be extended."
     cache: DynamicCache # keys and values of prompt and prefix, one row per prefix
     mask: torch.Tensor # [R, S] 1 for tokens, 0 for padding
+    slots: torch.Tensor=None # [R] row of `cache` that holds each prefix; None when they are in order
+    spent: bool=False # may `extend` use its memory again?
+
+    def spend(self): "The same, to be extended for the last time"; return self._replace(spent=True)
 
 @patch
 @torch.inference_mode()
@@ -142,20 +147,25 @@ def start(self: HFCausal,
     "Read the prompts."
     ids, mask = self.prompts(inputs)
     cache = DynamicCache(config=self.model.config)
-    return CausalState(cache, mask), self._forward(ids, mask, cache=cache)[:, 0]
+    log_probs = self._forward(ids, mask, cache=cache)[:, 0]
+    for layer in cache.layers:
+        if type(layer) is DynamicLayer: layer.__class__ = PrefixLayer # others, such as those of sliding windows, go on as they are
+    return CausalState(cache, mask), log_probs
 
 @patch
 @torch.inference_mode()
 def extend(self: HFCausal,
-    state: CausalState, # stays usable
+    state: CausalState, # stays usable, unless it is `spend(state)`
     rows, # [R] rows of `state` to continue, repeats allowed
     tokens # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row."
     rows, tokens = (torch.as_tensor(x, device=self.device, dtype=torch.long) for x in (rows, tokens))
     mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
-    cache = _select(state.cache, rows)
-    return CausalState(cache, mask), self._forward(tokens[:, None], mask, cache=cache)[:, 0]
+    cache, slots = _continue(state.cache, rows if state.slots is None else state.slots[rows], state.spent)
+    inside = slice(None) if slots is None else slots.argsort()
+    log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
+    return CausalState(cache, mask, slots), log_probs if slots is None else log_probs[slots]
 
 # %% ../nbs/25_causal_models.ipynb #c3b95384
 @patch
@@ -170,7 +180,7 @@ def row_bytes(self: HFCausal,
     log_probs = self._forward(token, torch.ones_like(token), cache=cache)
     own = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return (prompt + max_len)*own + 16*log_probs.shape[-1]
+    return 9*room_for(prompt + max_len)*own//8 + 16*log_probs.shape[-1]
 
 # %% ../nbs/25_causal_models.ipynb #8eac3000
 @patch(cls_method=True)

@@ -18,7 +18,7 @@ import numpy as np, torch
 from transformers import LogitsProcessorList, MaxLengthCriteria, MaxTimeCriteria, StoppingCriteriaList
 from transformers.generation.configuration_utils import GenerationMode
 from transformers.utils import ModelOutput
-from .autoregressive import check_ids
+from .autoregressive import check_ids, spend
 from .causal import HFCausal
 from .dynamic import DynamicConformalBeams
 from .huggingface import HFSeq2Seq
@@ -84,6 +84,8 @@ class StoppingState(NamedTuple):
     inner: ProcessedState # those that were not
     at: torch.Tensor # [R] row of each prefix in it; of no meaning for the stopped
     ids: torch.Tensor # [R, S] the tokens so far
+
+    def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
 
 class _Stopping(Processed):
     "A model under rules whose sequences end where a criterion says so."

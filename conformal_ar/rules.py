@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
+from .autoregressive import spend
 
 # %% ../nbs/25b_rules.ipynb #9778bb35
 class ProcessedState(NamedTuple):
@@ -21,6 +22,8 @@ class ProcessedState(NamedTuple):
     inner: Any # state of the model itself
     ids: torch.Tensor # [R, S] the tokens so far, start token or prompt included
     owner: torch.Tensor # [R] input of each prefix, as its index in the call of `generate`; −1 elsewhere
+
+    def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
 
 class Processed:
     "An `Autoregressor` under the rules of logits processors, renormalised."

@@ -16,7 +16,7 @@ from fastcore.basics import patch
 from tqdm import tqdm
 
 from .autoregressive import (Autoregressor, check_log_probs, cumulative_scores,
-                                         input_length, take)
+                                         input_length, spend, take)
 from .conformal import check_count
 
 # %% ../nbs/02_search.ipynb #3bf2101d
@@ -150,7 +150,7 @@ def _beam_chunk(ar, inputs, width, max_len):
         hope = lowest.scatter_reduce(0, live.owner, live.sums, "amax")/max_len > worst
         rows, live = rows[hope[live.owner]], live.pick(hope[live.owner])
         if live.n == 0: break
-        state, log_probs = ar.extend(state, rows, live.tokens[:, step-1])
+        state, log_probs = ar.extend(spend(state), rows, live.tokens[:, step-1])
     return done, expanded
 
 # %% ../nbs/02_search.ipynb #1cf51726
@@ -269,7 +269,7 @@ def run(self:_Walk, inputs, owner):
         if rest: waiting.append((state, live, [c[part.stop:] for c in more], step))
         rows, tokens, values = (c[part] for c in more)
         live = live.extend(rows, tokens, values, step)
-        state, log_probs = self.ar.extend(state, rows, tokens)
+        state, log_probs = self.ar.extend(state if rest else spend(state), rows, tokens)
         step += 1
 
 # %% ../nbs/02_search.ipynb #140356d3
