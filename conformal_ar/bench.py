@@ -585,7 +585,7 @@ def many_calibrations(self:Bench,
     return [compare(runs, *runs, group="many", task=name, dtype="float32", unit="calibrations/s", inputs=len(x), differences=odd)]
 
 # %% ../nbs/40e_bench_growth.ipynb #bb3a6396
-KINDS = dict(weights=("mm", "addmm"), attention=("bmm", "_softmax", "_scaled_dot_product_flash_attention_for_cpu"), copies=("index_select", "index", "cat", "copy_"))
+KINDS = dict(weights=("mm", "addmm"), attention=("bmm", "_softmax", "amax", "clamp_", "exp_", "_scaled_dot_product_flash_attention_for_cpu"), copies=("index_select", "index_copy_", "index", "cat", "copy_"))
 
 def microseconds(
     f:Callable, # returns the amount of work it did
