@@ -432,7 +432,7 @@ def against_ctranslate2(self:Bench,
             runs = {"threshold search": lambda: task.search(few, t).rows, f"beam_search, {b} beams": lambda: beam_search(task.ar, x, b, task.max_len).rows,
                     theirs: lambda: ctranslate2_rows(peer, task.ar, x, b, task.max_len)}
             runs = self.alternate(task, runs, rounds=3)
-            rows += [compare(runs, ours, theirs, unit="decoder rows/s", target=1., inputs=len(x), cap=task.cap, **common) for ours in list(runs)[:2]]
+            rows += [compare(runs, ours, theirs, unit="decoder rows/s", target=1., inputs=n, cap=task.cap, **common) for ours, n in zip(runs, (len(few), len(x)))]
         runs = self.alternate(task, {"teacher forcing": lambda: score_pairs(task, x, y), "CTranslate2, teacher forcing": lambda: ctranslate2_score(peer, task.ar, x, y)})
     return rows + [compare(runs, *runs, unit="decoder tokens/s", inputs=len(x), **common)]
 

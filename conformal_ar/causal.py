@@ -148,8 +148,8 @@ def start(self: HFCausal,
     ids, mask = self.prompts(inputs)
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
-    for layer in cache.layers:
-        if type(layer) is DynamicLayer: layer.__class__ = PrefixLayer # others, such as those of sliding windows, go on as they are
+    if all(type(layer) is DynamicLayer for layer in cache.layers): # others, such as those of sliding windows, stay as they are
+        for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask), log_probs
 
 @patch

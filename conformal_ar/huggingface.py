@@ -449,7 +449,7 @@ def make_blocks(owner, cross, mask, dtype):
     count = owner.bincount(minlength=len(mask))
     sizes = 2**torch.arange(11, device=owner.device)
     blocks = (count[:, None] + sizes - 1)//sizes # [B, 11] blocks of each input
-    best = int((blocks.sum(0)*(sizes + 8)).argmin())
+    best = int((blocks.sum(0)*(sizes + 16)).argmin())
     size, blocks = 2**best, blocks[:, best]
     order = owner.argsort(stable=True)
     group = owner[order]

@@ -15,6 +15,7 @@ import torch
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores
+from .conformal import check_feasible
 from .one_decode import decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows
 from .repetitions import beam_ranks, kept, subset_repetitions, subset_rows
 from .results import environment
@@ -135,6 +136,7 @@ def dynamic_table(
     fixed_test:bool=False,      # do the first `n_test` pairs test in every repetition? Only these are decoded then
 )->tuple[list[dict], list]: # rows, and `DynamicRepetitions`
     "Dynamic conformal beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
+    for alpha in alphas: check_feasible(alpha, int(share*len(passes)), passes.max_len) # before anything is decoded
     slack, scores, rows, found = getattr(passes.ar, "slack", 0.), passes.scores(), [], []
     n_test = min(n_test, len(passes)//2)
     for group, cap, name in _decodes(alphas, max_candidates):
