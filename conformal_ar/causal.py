@@ -14,7 +14,7 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
-from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _continue, _device, _prepare, pad_rows, room_for
+from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _continue, _device, _prepare, pad_rows
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
@@ -180,7 +180,7 @@ def row_bytes(self: HFCausal,
     log_probs = self._forward(token, torch.ones_like(token), cache=cache)
     own = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return 9*room_for(prompt + max_len)*own//8 + 16*log_probs.shape[-1]
+    return 9*(prompt + max_len)*own//4 + 16*log_probs.shape[-1]
 
 # %% ../nbs/25_causal_models.ipynb #8eac3000
 @patch(cls_method=True)

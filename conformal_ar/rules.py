@@ -95,7 +95,7 @@ def start(self: Processed,
 @patch
 @torch.inference_mode()
 def extend(self: Processed,
-    state: ProcessedState, # stays usable
+    state: ProcessedState, # stays usable, unless it is `spend(state)`
     rows: torch.Tensor, # [R] rows of `state` to continue, repeats allowed
     tokens: torch.Tensor # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token
