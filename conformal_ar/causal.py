@@ -162,8 +162,7 @@ def extend(self: HFCausal,
     "Append one token to each chosen row."
     rows, tokens = (torch.as_tensor(x, device=self.device, dtype=torch.long) for x in (rows, tokens))
     mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
-    cache, slots = _continue(state.cache, rows if state.slots is None else state.slots[rows], state.spent)
-    inside = slice(None) if slots is None else slots.argsort()
+    cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
     log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
     return CausalState(cache, mask, slots), log_probs if slots is None else log_probs[slots]
 

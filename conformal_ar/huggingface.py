@@ -372,10 +372,15 @@ class Seq2SeqState(NamedTuple):
     def spend(self): "The same, to be extended for the last time"; return self._replace(spent=True)
 
 # %% ../nbs/20b_caches.ipynb #f9aac396
-def _select(cache, rows):
-    "A copy of `cache` that holds `rows`; the cache that came in keeps what it had."
+def _copied(cache):
+    "A cache with layers of its own, whose tensors are those of `cache` until they are replaced."
     new = copy.copy(cache)
     new.layers = [copy.copy(layer) for layer in cache.layers]
+    return new
+
+def _select(cache, rows):
+    "A copy of `cache` that holds `rows`; the cache that came in keeps what it had."
+    new = _copied(cache)
     new.batch_select_indices(rows)
     return new
 
@@ -421,17 +426,17 @@ def free_slots(
     slots[~stays] = order[free]
     return slots, stays
 
-def _continue(cache, at, spent):
-    "A cache for rows that continue slots `at`, and their new slots: None when they are in order."
+def _continue(cache, slots, rows, spent):
+    "A cache for `rows`, whose slots are `slots` (None: in order); their new slots, and the row in each slot."
+    at = rows if slots is None else slots[rows]
     room, n = getattr(cache.layers[0], "room", None), len(at)
     if spent and room and n <= room[0].shape[0] <= n + n//2 and cache.get_seq_length() < room[0].shape[2]:
         slots, stays = free_slots(at, room[0].shape[0])
         if 2*stays.sum() >= n:
-            new = copy.copy(cache)
-            new.layers = [copy.copy(layer) for layer in cache.layers]
+            new = _copied(cache)
             for layer in new.layers: layer.batch_move((slots[~stays], at[~stays]), n)
-            return new, slots
-    return _select(cache, at), None
+            return new, slots, slots.argsort()
+    return _select(cache, at), None, slice(None)
 
 # %% ../nbs/20b_caches.ipynb #a2b14bd2
 class Blocks(NamedTuple):
@@ -536,8 +541,8 @@ def extend(self: HFSeq2Seq,
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row."
     rows, tokens = (torch.as_tensor(x, device=self.device, dtype=torch.long) for x in (rows, tokens))
-    own, slots = _continue(state.own, rows if state.slots is None else state.slots[rows], state.spent)
-    owner, inside = state.owner[rows], slice(None) if slots is None else slots.argsort()
+    own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
+    owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask, owner[inside], tokens[inside])
     return new._replace(owner=owner, slots=slots), log_probs if slots is None else log_probs[slots]
 
