@@ -14,7 +14,7 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
-from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _continue, _device, _prepare, pad_rows
+from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _chosen, _continue, _device, _prepare, pad_rows
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
@@ -160,7 +160,7 @@ def extend(self: HFCausal,
     tokens # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row."
-    rows, tokens = (torch.as_tensor(x, device=self.device, dtype=torch.long) for x in (rows, tokens))
+    rows, tokens = _chosen(rows, tokens, len(state.mask), self.device)
     mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
     log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
@@ -179,7 +179,7 @@ def row_bytes(self: HFCausal,
     log_probs = self._forward(token, torch.ones_like(token), cache=cache)
     own = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return 9*(prompt + max_len)*own//4 + 16*log_probs.shape[-1]
+    return 9*(prompt + max_len)*own//4 + 48*log_probs.shape[-1]
 
 # %% ../nbs/25_causal_models.ipynb #8eac3000
 @patch(cls_method=True)

@@ -428,15 +428,22 @@ def free_slots(
 
 def _continue(cache, slots, rows, spent):
     "A cache for `rows`, whose slots are `slots` (None: in order); their new slots, and the row in each slot."
+    if getattr(cache, "spent", False): raise ValueError("this state was spent, and has been extended since: its memory belongs to the state that came of it")
     at = rows if slots is None else slots[rows]
+    found = _in_place(cache, at) if spent else None
+    found = found or (_select(cache, at), None, slice(None))
+    cache.spent = spent
+    return found
+
+def _in_place(cache, at):
+    "The same for rows in slots `at`, most of which stay there; None where that does not pay."
     room, n = getattr(cache.layers[0], "room", None), len(at)
-    if spent and room and n <= room[0].shape[0] <= n + n//2 and cache.get_seq_length() < room[0].shape[2]:
+    if room and n <= room[0].shape[0] <= n + n//2 and cache.get_seq_length() < room[0].shape[2]:
         slots, stays = free_slots(at, room[0].shape[0])
         if 2*stays.sum() >= n:
             new = _copied(cache)
             for layer in new.layers: layer.batch_move((slots[~stays], at[~stays]), n)
             return new, slots, slots.argsort()
-    return _select(cache, at), None, slice(None)
 
 # %% ../nbs/20b_caches.ipynb #a2b14bd2
 class Blocks(NamedTuple):
@@ -521,6 +528,15 @@ def _step(self: HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     return Seq2SeqState(own, caches.cross_attention_cache if not len(cross) else cross, hidden, mask, owner), out.logits[:, -1].float().log_softmax(-1)
 
 # %% ../nbs/20b_caches.ipynb #32fbc7cb
+def _chosen(rows, tokens, n, device):
+    "Rows of a state of `n` rows, and a token for each, as tensors."
+    rows, tokens = (torch.as_tensor(x, device=device, dtype=torch.long) for x in (rows, tokens))
+    if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows):
+        raise ValueError(f"rows and tokens must be lists of one length, at least 1, not of shapes {list(rows.shape)} and {list(tokens.shape)}")
+    low, high = map(int, rows.aminmax())
+    if low < 0 or high >= n: raise IndexError(f"the state has rows 0 to {n - 1}, but row {low if low < 0 else high} is to be extended")
+    return rows, tokens
+
 @patch
 @torch.inference_mode()
 def start(self: HFSeq2Seq,
@@ -540,7 +556,7 @@ def extend(self: HFSeq2Seq,
     tokens # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row."
-    rows, tokens = (torch.as_tensor(x, device=self.device, dtype=torch.long) for x in (rows, tokens))
+    rows, tokens = _chosen(rows, tokens, len(state.owner), self.device)
     own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
     owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask, owner[inside], tokens[inside])
@@ -560,7 +576,7 @@ def row_bytes(self: HFSeq2Seq,
     own, cross = (sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
                   for cache in (out.past_key_values.self_attention_cache, out.past_key_values.cross_attention_cache))
     source = max(map(len, self._input_ids(inputs)), default=0)
-    return 9*max_len*own//4 + source*(cross + hidden.nbytes) + 16*out.logits.shape[-1]
+    return 9*max_len*own//4 + source*(cross + hidden.nbytes) + 48*out.logits.shape[-1]
 
 # %% ../nbs/20c_rounding.ipynb #e3a13327
 import torch
