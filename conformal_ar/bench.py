@@ -650,7 +650,7 @@ def preparing(self:Bench,
     from conformal_ar.data.reactions import Reaction, clean_archive, smiles_tokens
     with TemporaryDirectory() as empty: # no cleaned copy there
         rows, cleaning, _ = timed(lambda: [r for part in ("valid", "test") for r in clean_archive(part, empty, progress=False)])
-    tokenizer, texts = HFSeq2Seq.from_pretrained(name, device=self.device).tokenizer, [t for r in rows if isinstance(r, Reaction) for t in (r.mixed, r.target)]
+    tokenizer, texts = HFSeq2Seq.from_pretrained(name, device=self.device).tokenizer, [t for r in rows if isinstance(r, Reaction) for t in (r.mixed, r.product)]
     words, end = tokenizer.get_vocab(), tokenizer.eos_token_id
     packed, packing, _ = timed(lambda: [[*(words[t] for t in smiles_tokens(s)), end] for s in texts])
     ids, tokenising, _ = timed(lambda: tokenizer(texts)["input_ids"])

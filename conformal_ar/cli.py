@@ -339,9 +339,10 @@ def _file_pairs(path, columns, task, ar):
     good, _ = _usable([(line, x) for line, (x, _) in rows], task, ar)
     target = {line: y for line, (_, y) in rows}
     if task == "reactions":
-        from conformal_ar.chemistry import canonical
+        from conformal_ar.chemistry import align_product
+        source = {line: x for line, (x, _) in rows}
         for line, _ in good:
-            if (y := canonical(target[line])) is None: raise _at(path, line,
+            if (y := align_product(source[line], target[line])) is None: raise _at(path, line,
                 f"the target {target[line]!r} is no valid SMILES; mend it, for to leave out a pair because of its target voids the promise")
             target[line] = y
     lines = [line for line, _ in good]
@@ -821,10 +822,11 @@ def train(
     minutes:Annotated[float|None, _o(help="Stop after that long, with a checkpoint (reactions).")]=None,
     start:Annotated[str|None, _o(help="Start from the weights of this model: a folder, or reactions (reactions).")]=None,
     packed:Annotated[Path|None, _o(help="File of tokenised reactions; made in the folder of the run by default (reactions).")]=None,
+    processes:Annotated[int|None, _o(min=1, help="Processes that share the batches, one CPU core each; 1 by default (reactions).")]=None,
     device:Device=None,
 ):
     "Train a model, or continue an interrupted training."
-    task, own = getattr(task, "value", task), dict(minutes=minutes, start=start, packed=packed)
+    task, own = getattr(task, "value", task), dict(minutes=minutes, start=start, packed=packed, processes=processes)
     own = {k: v for k, v in own.items() if v is not None}
     if own and task != "reactions": raise ValueError(f"--{next(iter(own))} is for reactions")
     if packed and not packed.is_file(): raise FileNotFoundError(f"{packed}: No such file or directory")

@@ -167,7 +167,7 @@ def reactions_passes(
     progress:bool=True, # show progress bars?
     pairs:int|None=None,# only the first of them, for a quick look
     pool=None,          # other `Reactions`; those that the shipped model's split holds out by default
-)->Passes: # of the 14,169 held-out reactions whose targets have fewer than 50 tokens
+)->Passes: # of the held-out reactions, about 14,000, whose targets have fewer than 50 tokens
     "The passes of the reactions task"
     from conformal_ar.data.reactions import load_reactions
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]

@@ -253,16 +253,17 @@ def save_model(
     model.save_pretrained(folder); tokenizer.save_pretrained(folder)
 
 # %% ../nbs/23_training_reactions.ipynb #59a6a26c
-import hashlib, os, shutil, signal, threading
+import hashlib, os, shutil, signal, tempfile, threading
 from contextlib import contextmanager
 from functools import cached_property
 from fastcore.basics import patch
+import torch.distributed, torch.multiprocessing
 
 # %% ../nbs/23_training_reactions.ipynb #a0525677
 from .huggingface import shipped_models, smiles_tokenizer
 
 # %% ../nbs/23_training_reactions.ipynb #dc654d43
-_ragged_arrays = ("molecule", *(f"{part}_{side}" for part in ("train", "valid", "held_out") for side in ("source", "target")))
+_ragged_arrays = [f"{part}_{side}" for part in ("train", "valid", "held_out") for side in ("source", "target")]
 
 def _read_packed(path) -> dict: # array by name
     "What `pack_reactions` wrote."
@@ -281,14 +282,9 @@ class PackedReactions:
         self.arrays = _read_packed(path)
         self.words = self.arrays.pop("words").tolist()
         self.spellings = int(self.arrays.pop("spellings"))
-        self.end, self.dot = self.words.index("</s>"), self.words.index(".") if "." in self.words else None # no dot: single molecules
-        sizes = np.diff(self.arrays["molecule_off"])[::self.spellings]
-        total = np.concatenate([[0], np.cumsum(sizes[self.arrays["train_source"]] + 1)]) # each with a dot or the end
-        self.source_len = np.diff(total[self.arrays["train_source_off"]])
-        self.reactants = self.arrays.get("train_reactants") # how many molecules stand before the `>`; None for mixed sources
-        if self.reactants is not None: # a `>` beside an empty side has no molecule that pays for it
-            self.source_len = self.source_len + (np.diff(self.arrays["train_source_off"]) == self.reactants) + (self.reactants == 0)
-        self.target_len = np.diff(self.arrays["train_target_off"]) + 1
+        self.end = self.words.index("</s>")
+        self.dot, self.arrow = (self.words.index(w) if w in self.words else None for w in ".>")
+        self.source_len, self.target_len = (np.diff(self.arrays[f"train_{side}_off"])[::self.spellings] + 1 for side in ("source", "target"))
 
     def __len__(self): return len(self.target_len)
 
@@ -309,22 +305,29 @@ class PackedReactions:
         return [[*self.row(f"{part}_{side}", i).tolist(), self.end] for side in ("source", "target")]
 
 # %% ../nbs/23_training_reactions.ipynb #4e14a0fb
+def _split(ids, at): # lists between the ids `at`, and at both ends
+    parts = [[]]
+    for i in ids:
+        if i == at: parts.append([])
+        else: parts[-1].append(i)
+    return parts
+
+def _join(parts, by): return [i for part in parts for i in (by, *part)][1:]
+
 @patch
 def training_pair(self: PackedReactions,
     i: int, # which reaction
-    rng: np.random.Generator, # of order and spellings
-    shuffle: float=0., # probability that the molecules change places
-    respell: float=0. # probability that they are spelt at random
+    rng: np.random.Generator, # of order and spelling
+    shuffle: float=0., # probability that the molecules change places, on either side of the `>` in separated sources
+    respell: float=0. # probability that one of all spellings is drawn, not the canonical one
 ) -> tuple: # source and target ids, end tokens included
-    "A training pair, augmented on its source side."
-    molecules = self.row("train_source", i)
-    sides = [molecules] if self.reactants is None else np.split(molecules, self.reactants[i:i + 1])
-    if rng.random() < shuffle: sides = [rng.permutation(side) for side in sides]
-    if rng.random() < respell: sides = [side*self.spellings + rng.integers(0, self.spellings, len(side)) for side in sides]
-    else: sides = [side*self.spellings for side in sides]
-    dotted = [[t for m in side for t in (*self.row("molecule", m).tolist(), self.dot)][:-1] for side in sides]
-    source = dotted[0] if self.reactants is None else [*dotted[0], self.words.index(">"), *dotted[1]]
-    return [*source, self.end], [*self.row("train_target", i).tolist(), self.end]
+    "A training pair, augmented."
+    row = i*self.spellings + (rng.integers(self.spellings) if rng.random() < respell else 0)
+    source, target = (self.row(f"train_{side}", row).tolist() for side in ("source", "target"))
+    if rng.random() < shuffle:
+        sides = [_split(side, self.dot) for side in _split(source, self.arrow)]
+        source = _join([_join([side[k] for k in rng.permutation(len(side))], self.dot) for side in sides], self.arrow)
+    return [*source, self.end], [*target, self.end]
 
 # %% ../nbs/23_training_reactions.ipynb #00fb185d
 def length_batches(
@@ -432,7 +435,7 @@ class ReactionPreset:
     matrix_rate: float=0. # learning rate of Muon for the matrices; 0 leaves them to AdamWScale
     warmup_steps: int=7000
     final: float=0.1 # of the peak, at the end
-    decay: str="cosine" # or `linear`: constant, then linear over the last fifth
+    decay: str="cosine" # or `linear`, from the warm-up to the end
     weight_decay: float=0.01
     dropout: float=0.1
     clip: float=1. # norm of the gradient
@@ -444,8 +447,8 @@ REACTIONS_PAPER = ReactionPreset("paper", learning_rate=5e-4, epochs=12, # 12 * 
     architecture=dict(d_model=512, d_kv=64, num_heads=8, d_ff=2048, num_layers=6))
 REACTIONS_POCKET = ReactionPreset("pocket", learning_rate=5e-3, matrix_rate=4e-3, epochs=40,
     architecture=dict(d_model=256, d_kv=32, num_heads=8, d_ff=1280, num_layers=4, num_decoder_layers=3),
-    curriculum=((50, 31, 3), (70, 41, 3)), limits=(200, 50), pairs=128, tokens=5000, warmup_steps=100, final=0.05, decay="linear",
-    weight_decay=0., dropout=0., shuffle=.5, respell=.3, head_start=True)
+    curriculum=((50, 31, 3), (70, 41, 3)), limits=(200, 50), pairs=256, tokens=10_000, warmup_steps=100, final=0.01, decay="linear",
+    weight_decay=0., dropout=0., shuffle=.5, respell=.5, head_start=True)
 
 # %% ../nbs/23_training_reactions.ipynb #9a4539a2
 def reaction_model(
@@ -473,6 +476,7 @@ class ReactionRun:
         self.data, self.preset, self.folder, self.seed = data, preset, Path(folder), seed
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.model = reaction_model(preset, data.words, seed).to(self.device).train()
+        if self.device.type == "cpu": self.model.set_attn_implementation("eager") # the fused kernel is slower there, with T5's biases
         named = list(self.model.named_parameters())
         matrix = [p for n, p in named if preset.matrix_rate and p.ndim == 2 and "block" in n and "bias" not in n]
         bias = [p for n, p in named if "relative" in n]
@@ -515,7 +519,7 @@ def rate(self: ReactionRun, step) -> float: # between 0 and 1
     p, total = self.preset, max(self.total_steps, 1)
     if step < p.warmup_steps: return (step + 1)/p.warmup_steps
     done = min(1., (step - p.warmup_steps)/max(1, total - p.warmup_steps))
-    fall = (1 + math.cos(math.pi*done))/2 if p.decay == "cosine" else min(1., (1 - done)/0.2)
+    fall = (1 + math.cos(math.pi*done))/2 if p.decay == "cosine" else 1 - done
     return p.final + (1 - p.final)*fall
 
 # %% ../nbs/23_training_reactions.ipynb #d9ca1522
@@ -525,19 +529,42 @@ def _padded(rows, value):
     for x, row in zip(out, rows): x[:len(row)] = torch.tensor(row)
     return out
 
+def _together():
+    "The number of this process, and how many train together."
+    d = torch.distributed
+    return (d.get_rank(), d.get_world_size()) if d.is_available() and d.is_initialized() else (0, 1)
+
+def _agree(*numbers):
+    "The numbers of the first process, for all."
+    if _together()[1] == 1: return numbers
+    told = torch.tensor(numbers, dtype=torch.float64)
+    torch.distributed.broadcast(told, 0)
+    return told.tolist()
+
 @patch
-def train_step(self: ReactionRun, rows) -> float: # the loss
-    "One optimiser step on a batch of reactions."
-    rng = np.random.default_rng([self.seed, self.epoch, self.position])
-    x, y = zip(*(self.data.training_pair(i, rng, self.preset.shuffle, self.preset.respell) for i in rows))
-    x, y = _padded(x, 0).to(self.device), _padded(y, -100).to(self.device)
+def backward(self: ReactionRun, rows):
+    "Sums over a share of a batch: the gradients of all parameters, the loss and the tokens, as one vector."
+    draw = lambda i: self.data.training_pair(i, np.random.default_rng([self.seed, self.epoch, i]), self.preset.shuffle, self.preset.respell)
+    parameters = list(self.model.parameters())
+    if not rows: return torch.zeros(sum(p.numel() for p in parameters) + 2)
+    x, y = zip(*map(draw, rows))
+    x, y, tokens = _padded(x, 0).to(self.device), _padded(y, -100).to(self.device), sum(map(len, y))
     with torch.autocast(self.device.type, torch.bfloat16):
-        loss = self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y).loss
-    loss.backward()
+        loss = self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y).loss*tokens
+    gradients = torch.autograd.grad(loss, parameters)
+    return torch.cat([*(g.flatten() for g in gradients), loss.detach()[None], loss.new_tensor([tokens])])
+
+@patch
+def train_step(self: ReactionRun, rows) -> float: # the loss, in nats per token
+    "One optimiser step on a batch of reactions."
+    rank, world = _together()
+    sums = self.backward(rows[rank::world])
+    if world > 1: torch.distributed.all_reduce(sums)
+    *mean, loss = (sums[:-1]/sums[-1]).split([p.numel() for p in self.model.parameters()] + [1])
+    for p, g in zip(self.model.parameters(), mean): p.grad = g.view_as(p)
     torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.preset.clip)
     share = self.rate(self.step)
     for o, peak in zip(self.optimisers, self.peaks): o.param_groups[0]["lr"] = peak*share; o.step()
-    self.model.zero_grad(set_to_none=True)
     self.step += 1; self.position += 1; self.pairs += len(rows)
     return loss.item()
 
@@ -607,9 +634,10 @@ def fit(self: ReactionRun,
     if not self.total_steps:
         raise ValueError(f"nothing to train on: none of {len(self.data):,} training reactions is within {self.preset.limits} tokens of source and target")
     self.stop, unfinished = False, lambda: not self.stop and (steps is None or self.step < steps)
-    began, clock, losses = self.minutes, time.time(), []
+    first, began, clock, losses = _together()[0] == 0, self.minutes, time.time(), []
     saved = validated = clock
     def note(**row):
+        if not first: return
         self.minutes = began + (time.time() - clock)/60
         self.curve.append(dict(step=self.step, epoch=self.epoch, pairs=self.pairs, minutes=round(self.minutes, 3), **row))
         if not quiet: print(json.dumps(self.curve[-1]), flush=True)
@@ -617,13 +645,13 @@ def fit(self: ReactionRun,
         for rows in self.batches(self.epoch)[self.position:]:
             losses.append(self.train_step(rows))
             if self.step % log_steps == 0: note(loss=float(np.mean(losses))); losses = []
-            if time.time() - validated > 60*valid_minutes: note(**self.validate(n=valid_pairs)); validated = time.time()
-            if time.time() - clock > 60*minutes: self.stop = True
+            if first and time.time() - validated > 60*valid_minutes: note(**self.validate(n=valid_pairs)); validated = time.time()
+            self.stop, = _agree(self.stop or time.time() - clock > 60*minutes)
             if not unfinished(): break
             due = save_steps and self.step % save_steps == 0
-            if due or time.time() - saved > 60*save_minutes: self.minutes = began + (time.time() - clock)/60; self.save(); saved = time.time()
+            if first and (due or time.time() - saved > 60*save_minutes): self.minutes = began + (time.time() - clock)/60; self.save(); saved = time.time()
         else: self.epoch, self.position = self.epoch + 1, 0
-    note(**self.validate(n=valid_pairs)); self.save()
+    if first: note(**self.validate(n=valid_pairs)); self.save()
     return self
 
 # %% ../nbs/23_training_reactions.ipynb #2101601d
@@ -664,6 +692,30 @@ def _sigterm(stop):
     try: yield
     finally: signal.signal(signal.SIGTERM, old)
 
+# %% ../nbs/23_training_reactions.ipynb #a23b1fb1
+@contextmanager
+def _no_denormals():
+    "Processors calculate slowly with numbers next to zero, of which gradients are full: take them for zero."
+    if not torch.set_flush_denormal(True): yield; return
+    try: yield
+    finally: torch.set_flush_denormal(False)
+
+def _one_of(rank, processes, meeting, settings, kwargs):
+    "One of several processes that train together."
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=processes)
+    try: train_reactions(*settings, **kwargs | dict(quiet=kwargs.get("quiet") or rank > 0))
+    finally: torch.distributed.destroy_process_group()
+
+def _train_together(processes, settings, kwargs):
+    "Start processes that share the batches, and wait for them; a SIGTERM goes on to all."
+    with tempfile.TemporaryDirectory() as folder:
+        running = torch.multiprocessing.start_processes(_one_of, (processes, f"{folder}/meeting", settings, kwargs), processes, join=False)
+        with _sigterm(lambda: [p.terminate() for p in running.processes]):
+            while not running.join(): pass
+    return settings[2]/"model"
+
+# %% ../nbs/23_training_reactions.ipynb #23806073
 def train_reactions(
     packed, # file that `pack_reactions` wrote
     preset="pocket", # `pocket`, `paper` or a `ReactionPreset`
@@ -672,18 +724,21 @@ def train_reactions(
     seed: int=0, # of weights, batches and augmentation
     device: str=None, # what there is when None
     start=None, # a model to start from: a folder or `reactions`, the shipped one
+    processes: int=1, # that share each batch, on a CPU; one core each
     **kwargs # of `ReactionRun.fit`
 ) -> Path: # folder of the model
     "Train on packed reactions, or continue; SIGTERM ends the run with a checkpoint."
     preset, start = _reaction_preset(preset), _start_folder(start)
-    run = ReactionRun(PackedReactions(packed), preset, output_dir or f"runs/reactions-{preset.name}", seed, device)
+    if processes > 1 and device not in (None, "cpu"): raise ValueError(f"{processes} processes share a CPU, not {device!r}")
+    run = ReactionRun(PackedReactions(packed), preset, output_dir or f"runs/reactions-{preset.name}", seed, "cpu" if processes > 1 else device)
     if resume and (run.folder/"checkpoint.pt").exists(): run.load()
     elif start: run.start_from(start)
-    if not resume:
+    if not resume and _together()[0] == 0:
         (run.folder/"checkpoint.pt").unlink(missing_ok=True)
         shutil.rmtree(run.folder/"model", ignore_errors=True)
-    with _sigterm(lambda: setattr(run, "stop", True)): run.fit(**kwargs)
-    save_model(run.model, smiles_tokenizer(run.data.words), run.folder/"model", torch.bfloat16)
+    if processes > 1: return _train_together(processes, (packed, preset, run.folder, resume, seed, "cpu", start), kwargs)
+    with _sigterm(lambda: setattr(run, "stop", True)), _no_denormals(): run.fit(**kwargs)
+    if _together()[0] == 0: save_model(run.model, smiles_tokenizer(run.data.words), run.folder/"model", torch.bfloat16)
     return run.folder/"model"
 
 # %% ../nbs/23_training_reactions.ipynb #1d6346f0
