@@ -51,15 +51,18 @@ def _match_atoms(product, molecules):
     return origin
 
 def align_product(
-    source:str, # SMILES of what goes in, joined by dots, with or without atom maps
+    source:str, # SMILES of what goes in, joined by dots or as REACTANTS>REAGENTS>, with or without atom maps
     product:str, # SMILES of what comes out
 )->str|None: # the same product in the order of its source; None when one of the two is not valid
     "Spell a product as the model writes it: after the maps, or after the largest common parts"
+    source, product = ".".join(filter(None, "".join(source.split()[:1]).split(">"))), product.strip()
     bare, target = canonical(source), canonical(product)
     if bare is None or target is None: return None
-    if has_maps(source) and has_maps(product): return parse_reaction(f"{source}>>{product}").aligned
-    mol, *molecules = map(_rdkit()[0].MolFromSmiles, (target, *bare.split(".")))
-    return follow(mol, _match_atoms(mol, molecules), [m.GetNumAtoms() for m in molecules])
+    if has_maps(source) and has_maps(product):
+        known = parse_reaction(f"{source}>>{product}")
+        if 2*known.origin.count(-1) <= len(known.origin): return known.aligned
+    with _rdkit()[1].BlockLogs(): mol, *molecules = map(_rdkit()[0].MolFromSmiles, (target, *bare.split(".")))
+    return follow(target, _match_atoms(mol, molecules), [m.GetNumAtoms() for m in molecules])
 
 # %% ../nbs/12_chemistry.ipynb #3b323d79
 class MoleculeSet(ClassSet):

@@ -341,8 +341,8 @@ def _file_pairs(path, columns, task, ar):
     if task == "reactions":
         from conformal_ar.chemistry import align_product
         source = {line: x for line, (x, _) in rows}
-        for line, _ in good:
-            if (y := align_product(source[line], target[line])) is None: raise _at(path, line,
+        for line, clean in good:
+            if (y := align_product(source[line], target[line]) or align_product(clean, target[line])) is None: raise _at(path, line,
                 f"the target {target[line]!r} is no valid SMILES; mend it, for to leave out a pair because of its target voids the promise")
             target[line] = y
     lines = [line for line, _ in good]
@@ -727,7 +727,7 @@ def _reaction_example(s, target, guarantee):
     hit = canonical(target) in s.keys
     lines = [f"{'  *' if k == canonical(target) else '   '} {np.exp(min(p, 0)):.3f}  {k}" for k, p in list(zip(s.keys, s.log_probs))[:5]]
     more = [f"    … {len(s)} molecules in all"]*(len(s) > 5) + ["    (empty set)"]*(not len(s))
-    return "\n".join([f"{s.input}", f"  truth {target}: {'in' if hit else 'not in'} the set", *lines, *more])
+    return "\n".join([f"{s.input}", f"  truth {canonical(target)}: {'in' if hit else 'not in'} the set", *lines, *more])
 
 # %% ../nbs/40b_cli_demo.ipynb #b027ed99
 def _demo_level_set(ar, cal, test, target, max_len, max_candidates):

@@ -428,7 +428,7 @@ def free_slots(
 
 def _continue(cache, slots, rows, spent):
     "A cache for `rows`, whose slots are `slots` (None: in order); their new slots, and the row in each slot."
-    if getattr(cache, "spent", False): raise ValueError("this state was spent, and has been extended since: its memory belongs to the state that came of it")
+    if getattr(cache, "spent", False): raise ValueError("this state was spent, and an earlier extend has used its memory: go on with the state that came of it")
     at = rows if slots is None else slots[rows]
     found = _in_place(cache, at) if spent else None
     found = found or (_select(cache, at), None, slice(None))

@@ -253,7 +253,7 @@ def save_model(
     model.save_pretrained(folder); tokenizer.save_pretrained(folder)
 
 # %% ../nbs/23_training_reactions.ipynb #59a6a26c
-import hashlib, os, shutil, signal, tempfile, threading
+import hashlib, inspect, os, shutil, signal, tempfile, threading
 from contextlib import contextmanager
 from functools import cached_property
 from fastcore.basics import patch
@@ -271,8 +271,10 @@ def _read_packed(path) -> dict: # array by name
         try:
             with np.load(f) as z: arrays = {name: z[name] for name in z.files}
             for name in ("words", "spellings", *_ragged_arrays, *(f"{name}_off" for name in _ragged_arrays)): arrays[name]
+            spelt = [len(arrays[f"train_{side}_off"]) - 1 for side in ("source", "target")]
+            if "molecule" in arrays or not 0 < arrays["spellings"] or spelt[0] != spelt[1] or spelt[0] % arrays["spellings"]: raise ValueError("of an older kind")
         except Exception as e: # numpy has many ways to fail
-            raise ValueError(f"{path} is no file of packed reactions (pack_reactions writes one), or it is not whole") from e
+            raise ValueError(f"{path} is no file of packed reactions (pack_reactions writes one), or is of an older kind, or not whole") from e
     return arrays
 
 # %% ../nbs/23_training_reactions.ipynb #6f5a8d70
@@ -558,6 +560,7 @@ def backward(self: ReactionRun, rows):
 def train_step(self: ReactionRun, rows) -> float: # the loss, in nats per token
     "One optimiser step on a batch of reactions."
     rank, world = _together()
+    torch.manual_seed(int(np.random.SeedSequence([self.seed, self.epoch, self.position, rank]).generate_state(1)[0])) # for dropout
     sums = self.backward(rows[rank::world])
     if world > 1: torch.distributed.all_reduce(sums)
     *mean, loss = (sums[:-1]/sums[-1]).split([p.numel() for p in self.model.parameters()] + [1])
@@ -574,9 +577,8 @@ def save(self: ReactionRun):
     "Write a checkpoint and the curve."
     self.folder.mkdir(parents=True, exist_ok=True)
     state = {k: getattr(self, k) for k in ("step", "epoch", "position", "pairs", "curve", "minutes")}
-    state |= dict(model=self.model.state_dict(), optimisers=[o.state_dict() for o in self.optimisers], rng=torch.get_rng_state(),
-                  cuda=torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [], preset=asdict(self.preset), seed=self.seed,
-                  data=self.data.digest)
+    state |= dict(model=self.model.state_dict(), optimisers=[o.state_dict() for o in self.optimisers], preset=asdict(self.preset),
+                  seed=self.seed, data=self.data.digest)
     torch.save(state, self.folder/"checkpoint.tmp")
     os.replace(self.folder/"checkpoint.tmp", self.folder/"checkpoint.pt")
     write_text(self.folder/"curve.json", json.dumps(self.curve, indent=1) + "\n")
@@ -593,8 +595,6 @@ def load(self: ReactionRun):
         raise ValueError(f"{self.folder} holds a run with another preset, seed or data: choose another folder, or do not resume")
     self.model.load_state_dict(state.pop("model"))
     for o, s in zip(self.optimisers, state.pop("optimisers")): o.load_state_dict(s)
-    torch.set_rng_state(state.pop("rng").cpu())
-    for i, s in enumerate(state.pop("cuda")): torch.cuda.set_rng_state(s.cpu(), i)
     for k, v in state.items(): setattr(self, k, v)
 
 # %% ../nbs/23_training_reactions.ipynb #f205414f
@@ -619,6 +619,14 @@ def validate(self: ReactionRun, part="valid", n=200):
 
 # %% ../nbs/23_training_reactions.ipynb #9c3db4b8
 @patch
+def check_fit(self: ReactionRun, **settings):
+    "Raise what `fit` would raise before its first step."
+    inspect.signature(self.fit).bind(**settings)
+    if not (minutes := settings.get("minutes", math.inf)) >= 0: raise ValueError(f"minutes must be 0 or more, not {minutes}")
+    if not self.total_steps:
+        raise ValueError(f"nothing to train on: none of {len(self.data):,} training reactions is within {self.preset.limits} tokens of source and target")
+
+@patch
 def fit(self: ReactionRun,
     steps: int=None, # stop after that many, counted from the beginning of the run; at the end of the preset when None
     minutes: float=math.inf, # stop after that long
@@ -630,9 +638,7 @@ def fit(self: ReactionRun,
     quiet: bool=False
 ):
     "Train until the end, a number of steps, or a request to stop."
-    if not minutes >= 0: raise ValueError(f"minutes must be 0 or more, not {minutes}")
-    if not self.total_steps:
-        raise ValueError(f"nothing to train on: none of {len(self.data):,} training reactions is within {self.preset.limits} tokens of source and target")
+    self.check_fit(minutes=minutes)
     self.stop, unfinished = False, lambda: not self.stop and (steps is None or self.step < steps)
     first, began, clock, losses = _together()[0] == 0, self.minutes, time.time(), []
     saved = validated = clock
@@ -709,10 +715,16 @@ def _one_of(rank, processes, meeting, settings, kwargs):
 
 def _train_together(processes, settings, kwargs):
     "Start processes that share the batches, and wait for them; a SIGTERM goes on to all."
+    stopped = []
     with tempfile.TemporaryDirectory() as folder:
         running = torch.multiprocessing.start_processes(_one_of, (processes, f"{folder}/meeting", settings, kwargs), processes, join=False)
-        with _sigterm(lambda: [p.terminate() for p in running.processes]):
-            while not running.join(): pass
+        def stop(): stopped.append(True); [p.terminate() for p in running.processes]
+        with _sigterm(stop):
+            try:
+                while not running.join(): pass
+            except torch.multiprocessing.ProcessExitedException:
+                if stopped: raise InterruptedError("stopped before the first step") from None
+                raise
     return settings[2]/"model"
 
 # %% ../nbs/23_training_reactions.ipynb #23806073
@@ -724,15 +736,17 @@ def train_reactions(
     seed: int=0, # of weights, batches and augmentation
     device: str=None, # what there is when None
     start=None, # a model to start from: a folder or `reactions`, the shipped one
-    processes: int=1, # that share each batch, on a CPU; one core each
+    processes: int=1, # that share each batch, on a CPU, one core each; in a script, call below `if __name__ == "__main__":`
     **kwargs # of `ReactionRun.fit`
 ) -> Path: # folder of the model
     "Train on packed reactions, or continue; SIGTERM ends the run with a checkpoint."
     preset, start = _reaction_preset(preset), _start_folder(start)
+    if processes < 1: raise ValueError(f"processes must be 1 or more, not {processes}")
     if processes > 1 and device not in (None, "cpu"): raise ValueError(f"{processes} processes share a CPU, not {device!r}")
     run = ReactionRun(PackedReactions(packed), preset, output_dir or f"runs/reactions-{preset.name}", seed, "cpu" if processes > 1 else device)
     if resume and (run.folder/"checkpoint.pt").exists(): run.load()
     elif start: run.start_from(start)
+    run.check_fit(**kwargs)
     if not resume and _together()[0] == 0:
         (run.folder/"checkpoint.pt").unlink(missing_ok=True)
         shutil.rmtree(run.folder/"model", ignore_errors=True)

@@ -43,7 +43,10 @@ def canonical_molecule(
     "The one spelling of a molecule that RDKit chooses."
     Chem, rdBase = _rdkit()
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
-    return Chem.MolToSmiles(mol) or None if mol is not None else None
+    if mol is None: return None
+    text = Chem.MolToSmiles(mol)
+    if "[H]" in text and text != smiles: return canonical_molecule(text) # a hydrogen that carried a stereo mark may be gone when it is read again
+    return text or None
 
 # %% ../../nbs/11_reactions.ipynb #481611a5
 def _written(mol, canonical=True):
@@ -52,15 +55,21 @@ def _written(mol, canonical=True):
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
 
 def follow(
-    product, # RDKit's molecule
+    product, # canonical SMILES
     origin, # place of each of its atoms among those of the source; -1 where it is not known
     sizes # atoms of each molecule of the source
-) -> str: # SMILES
+) -> str: # SMILES of the same molecule
     "Spell a product in the order of its source, the molecule that gives most atoms first."
+    if all(o < 0 for o in origin): return product
+    Chem, rdBase = _rdkit()
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    main = np.bincount(owner[[o for o in origin if o >= 0]], minlength=1).argmax()
+    main = np.bincount(owner[[o for o in origin if o >= 0]]).argmax()
     order = sorted(range(len(origin)), key=lambda i: (origin[i] < 0, origin[i] < 0 or owner[origin[i]] != main, origin[i], i))
-    return _written(_rdkit()[0].RenumberAtoms(product, order), canonical=False)[0]
+    with rdBase.BlockLogs():
+        mol = Chem.MolFromSmiles(product)
+        spelt = _written(Chem.RenumberAtoms(mol, order), canonical=False)[0]
+        if set("@/\\<>") & set(product + spelt) and Chem.CanonSmiles(spelt) != Chem.CanonSmiles(product): return product # marks of stereo may get lost
+    return product if "<" in spelt else spelt # a bond that is written backwards has no token
 
 # %% ../../nbs/11_reactions.ipynb #d2e829f9
 def _mapped_molecule(text):
@@ -69,7 +78,10 @@ def _mapped_molecule(text):
     with rdBase.BlockLogs(): mol, mapped = Chem.MolFromSmiles(remove_maps(text)), Chem.MolFromSmiles(text)
     if mol is None or not mol.GetNumAtoms(): return None, None
     smiles, order = _written(mol)
-    maps = [a.GetAtomMapNum() for a in mapped.GetAtoms()]
+    if "[H]" in smiles: # read again, it may have fewer atoms
+        smiles = canonical_molecule(smiles)
+        with rdBase.BlockLogs(): return smiles, [0]*Chem.MolFromSmiles(smiles).GetNumAtoms()
+    maps = [a.GetAtomMapNum() for a in mapped.GetAtoms()] if mapped is not None else []
     return smiles, [maps[i] for i in order] if len(maps) == len(order) else [0]*len(order)
 
 # %% ../../nbs/11_reactions.ipynb #ec7be544
@@ -103,13 +115,12 @@ def parse_reaction(
     def molecules(side, what):
         found = [(_mapped_molecule(m), m) for m in side.split(".")]
         if (None, None) in [m for m, _ in found]: raise BadReaction(f"{what} has no valid SMILES" if side else f"{what} is empty")
-        return sorted((smiles, maps, not centre.isdisjoint(_map.findall(m))) for (smiles, maps), m in found)
+        return sorted((smiles, centre.isdisjoint(_map.findall(m)), maps) for (smiles, maps), m in found) # of equal molecules the one that reacts first
     source, products = molecules(sides[0], "source"), molecules(sides[1], "target")
-    place = {m: i for i, m in enumerate(m for _, maps, _ in source for m in maps) if m}
-    origin = tuple(place.get(m, -1) for _, maps, _ in products for m in maps)
-    product = _rdkit()[0].MolFromSmiles(".".join(m for m, _, _ in products))
-    return Reaction(tuple(m for m, _, reacts in source if reacts), tuple(m for m, _, reacts in source if not reacts),
-                    tuple(m for m, _, _ in products), origin, follow(product, origin, [len(maps) for _, maps, _ in source]))
+    place = {m: i for i, m in enumerate(m for _, _, maps in source for m in maps) if m}
+    origin, names = tuple(place.get(m, -1) for _, _, maps in products for m in maps), tuple(m for m, _, _ in products)
+    return Reaction(tuple(m for m, rests, _ in source if not rests), tuple(m for m, rests, _ in source if rests), names, origin,
+                    follow(".".join(names), origin, [len(maps) for _, _, maps in source]))
 
 # %% ../../nbs/11_reactions.ipynb #0a56d84e
 def _clean(line):
@@ -354,7 +365,7 @@ def clean_archive(
 ) -> list: # a `Reaction` or a text with the reason, per line of the archive
     "The cleaned reactions of an archive, from the cache if they are there."
     path = get_archive(part, folder, progress)
-    key = hashlib.sha256(f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} 2".encode()).hexdigest()[:12]
+    key = hashlib.sha256(f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} 3".encode()).hexdigest()[:12]
     cached = cache_folder(folder)/f"{part}-{key}.tsv.gz"
     if cached.exists():
         rows = _read_cleaned(cached)
@@ -392,7 +403,7 @@ def _random_spelling(mol, rng):
     "A random spelling of a molecule, and its atoms in that order."
     order = rng.permutation(mol.GetNumAtoms())
     smiles, written = _written(_rdkit()[0].RenumberAtoms(mol, order.tolist()), canonical=False)
-    return smiles, order[written]
+    return _written(mol) if "<" in smiles else (smiles, order[written]) # a bond that is written backwards has no token
 
 def random_spellings(
     reaction: Reaction,
@@ -400,13 +411,13 @@ def random_spellings(
     seed: int=0 # of the random atom orders
 ) -> list: # of pairs: the molecules of `mixed` in that order, and the target that follows them
     "A reaction with its source spelt canonically and at random (Bjerrum 2017)."
-    rng, molecules, read = np.random.default_rng(seed), sorted(reaction.reactants + reaction.reagents), _rdkit()[0].MolFromSmiles
-    pairs, mols, product = [(molecules, reaction.aligned or reaction.product)], [read(m) for m in molecules], read(reaction.product)
+    rng, molecules, (Chem, rdBase) = np.random.default_rng(seed), sorted(reaction.reactants + reaction.reagents), _rdkit()
+    with rdBase.BlockLogs(): pairs, mols = [(molecules, reaction.aligned or reaction.product)], [Chem.MolFromSmiles(m) for m in molecules]
     sizes = [m.GetNumAtoms() for m in mols]
     for _ in range(n - 1):
         texts, orders = zip(*(_random_spelling(m, rng) for m in mols))
         place = np.concatenate([first + order for first, order in zip(np.cumsum([0, *sizes]), orders)]).argsort()
-        pairs.append((list(texts), follow(product, [place[o] if o >= 0 else -1 for o in reaction.origin or [-1]*product.GetNumAtoms()], sizes)))
+        pairs.append((list(texts), follow(reaction.product, [place[o] if o >= 0 else -1 for o in reaction.origin], sizes)))
     return pairs
 
 # %% ../../nbs/11c_packing.ipynb #8663c40d
@@ -446,7 +457,7 @@ def pack_reactions(
     data: dict, # parts `train`, `valid` and `held_out`, all mixed or all separated, all aligned or all canonical
     path, # file to write, `.npz`
     spellings: int=8, # of each training reaction
-    below: int=50, # targets have fewer tokens
+    below: int=50, # targets have fewer tokens, before they are respelt
     seed: int=0, # of the spellings
     vocabulary: list=None, # tokens after the special ones; all those of the data when None. Training reactions with others are left out
     processes: int=2, # that spell
@@ -455,6 +466,7 @@ def pack_reactions(
     "Write the tokenised reactions, the training ones in several spellings, into one file."
     if spellings < 1: raise ValueError(f"spellings must be 1 (only the canonical one) or more, not {spellings}")
     separated, aligned = data["train"].is_separated, data["train"].is_aligned
+    if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError("all parts must be mixed or all separated, and all aligned or all canonical")
     words = [*SPECIALS, *(vocabulary or smiles_vocabulary(t for p in data.values() for t in p.inputs + p.targets))]
     ids, out = {w: i for i, w in enumerate(words)}, {}
     enc = lambda texts: [[ids[t] for t in smiles_tokens(text)] for text in texts]
