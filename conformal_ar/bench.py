@@ -226,7 +226,7 @@ def search_and_limit(self:Bench,
 )->tuple: # the task in this dtype, inputs, target ids, decoder rows of the search, name to function
     "The search and, with as many decoder tokens, its limit"
     task = in_dtype(self.task(name), dtype)
-    t, (x, y) = task.thresholds(), task.some(self.n(2000 if task.cap is None else 12))
+    t, (x, y) = task.thresholds(), task.some(self.n(2000 if task.cap is None else 36))
     rows = task.search(x, t).rows
     return task, x, y, rows, {"threshold search": lambda: task.search(x, t).rows, "teacher forcing, encoder once per input": lambda: forced(task.ar, x, y, rows)}
 
@@ -368,7 +368,7 @@ def against_generate(self:Bench,
 )->list: # a row
     "Decoder rows per second against `generate` with as many beams as the mean frontier"
     task = self.task(name)
-    t, (x, _) = task.thresholds(), task.some(self.n(1000 if task.cap is None else 12))
+    t, (x, _) = task.thresholds(), task.some(self.n(1000 if task.cap is None else 36))
     found = task.search(x, t)
     beams = max(2, round(found.rows/found.last_step.sum()))
     runs = self.alternate(task, {"threshold search": lambda: task.search(x, t).rows, "generate": lambda: generate_rows(task.peer, x, beams, task.max_len)})
@@ -424,8 +424,8 @@ def against_ctranslate2(self:Bench,
 )->list: # rows
     "Decoder rows per second against CTranslate2 with fixed beams, and what its layers account for"
     task, rows = self.task(name), []
-    t, (x, y), common = task.thresholds(), task.some(self.n(1000 if task.cap is None else 24)), dict(group="ctranslate2", task=name, dtype="float32")
-    few = x if task.cap is None else x[:8]
+    t, (x, y), common = task.thresholds(), task.some(self.n(1000 if task.cap is None else 100)), dict(group="ctranslate2", task=name, dtype="float32")
+    few = x if task.cap is None else x[:self.n(36)]
     with ctranslate2_model(task.peer) as peer:
         for b in (5, 10):
             theirs = f"CTranslate2, {b} beams"
