@@ -536,12 +536,12 @@ def _together():
     d = torch.distributed
     return (d.get_rank(), d.get_world_size()) if d.is_available() and d.is_initialized() else (0, 1)
 
-def _agree(*numbers):
-    "The numbers of the first process, for all."
-    if _together()[1] == 1: return numbers
-    told = torch.tensor(numbers, dtype=torch.float64)
+def _agree(yes):
+    "What the first process says, for all."
+    if _together()[1] == 1: return yes
+    told = torch.tensor(bool(yes))
     torch.distributed.broadcast(told, 0)
-    return told.tolist()
+    return told.item()
 
 @patch
 def backward(self: ReactionRun, rows):
@@ -652,7 +652,7 @@ def fit(self: ReactionRun,
             losses.append(self.train_step(rows))
             if self.step % log_steps == 0: note(loss=float(np.mean(losses))); losses = []
             if first and time.time() - validated > 60*valid_minutes: note(**self.validate(n=valid_pairs)); validated = time.time()
-            self.stop, = _agree(self.stop or time.time() - clock > 60*minutes)
+            self.stop = _agree(self.stop or time.time() - clock > 60*minutes)
             if not unfinished(): break
             due = save_steps and self.step % save_steps == 0
             if first and (due or time.time() - saved > 60*save_minutes): self.minutes = began + (time.time() - clock)/60; self.save(); saved = time.time()

@@ -448,9 +448,8 @@ def _source_text(reaction, molecules, separated):
 
 def _all_spellings(job):
     "Sources and targets of one reaction as texts."
-    reaction, n, seed, separated, aligned = job
-    return [(_source_text(reaction, molecules, separated), target if aligned else reaction.product)
-            for molecules, target in random_spellings(reaction, n, seed)]
+    reaction, n, seed, separated = job
+    return [(_source_text(reaction, molecules, separated), target) for molecules, target in random_spellings(reaction, n, seed)]
 
 # %% ../../nbs/11c_packing.ipynb #7ea52fef
 def pack_reactions(
@@ -476,7 +475,8 @@ def pack_reactions(
         kept = part[list(_drop_unknown(list(zip(part.inputs, part.targets)), ids.keys(), name))]
         pairs = list(zip(kept.inputs, kept.targets))
         if name == "train":
-            spelt = _side_by_side(_all_spellings, [(r, spellings, [seed, i], separated, aligned) for i, r in enumerate(kept.rows)], processes, progress, "spell")
+            rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows] # nothing to follow
+            spelt = _side_by_side(_all_spellings, [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)], processes, progress, "spell")
             known = lambda pair: all(t in ids for text in pair for t in smiles_tokens(text)) # a random spelling may need a token of its own
             pairs = [pair if known(pair) else versions[0] for versions in spelt for pair in versions]
         for side, texts in zip(("source", "target"), zip(*pairs) if pairs else ((), ())): out |= _ragged(f"{name}_{side}", enc(texts))
