@@ -8,6 +8,7 @@ __all__ = ['pac_rank', 'pac', 'Plan', 'promise', 'plan', 'line', 'tuned_family',
 
 # %% ../nbs/07_promises.ipynb #83ff67e6
 from dataclasses import dataclass
+from hashlib import sha256
 from math import ceil, log
 from typing import Sequence
 
@@ -138,7 +139,7 @@ def survival(
 # %% ../nbs/07_promises.ipynb #7baef99e
 class NestedConformalBeams(Procedure):
     "Dynamic beams with one promise for the whole sequence, from a nested family of threshold rows"
-    settings, found = ("alpha", "max_len", "shape"), ("threshold", "thresholds", "levels", "curves")
+    settings, found = ("alpha", "max_len", "shape"), ("threshold", "thresholds", "levels", "curves", "tuned_on")
 
     def __init__(self,
         ar:Autoregressor,  # The model
@@ -151,16 +152,16 @@ class NestedConformalBeams(Procedure):
         super().__init__(ar, one_risk(alpha, target), max_len)
         if shape not in ("tuned", "constant"):
             raise ValueError(f"shape must be 'tuned' or 'constant', not {shape!r}")
-        self.shape, self._tuning = shape, set()
+        self.shape, self.tuned_on = shape, np.array([], int)
         self.levels, self.curves = constant_family(self.max_len) if shape == "constant" else (None, None)
 
 # %% ../nbs/07_promises.ipynb #ad78c73b
 @patch
-def _pairs(self:NestedConformalBeams, inputs, ids):
-    "Pairs as hashable values, whatever the padding"
-    ends = target_lengths(ids, self.ar.end_token_id)
-    return {(repr(np.asarray(i).tolist()), tuple(row[:end]))
-            for i, row, end in zip(inputs, ids.tolist(), ends)}
+def _digests(self:NestedConformalBeams, inputs, ids):
+    "[N] 64 bits that stand for each pair, whatever the padding"
+    pairs = zip(inputs, ids.tolist(), target_lengths(ids, self.ar.end_token_id))
+    texts = (repr((np.asarray(i).tolist(), row[:end])) for i, row, end in pairs)
+    return np.array([int.from_bytes(sha256(t.encode()).digest()[:8], "big", signed=True) for t in texts], int)
 
 @patch
 def tune(self:NestedConformalBeams,
@@ -172,7 +173,7 @@ def tune(self:NestedConformalBeams,
     inputs, targets = read_pairs(inputs, targets)
     ids = targets if isinstance(targets, torch.Tensor) else self.ar.encode(targets)
     self.levels, self.curves = tuned_family(prefix_scores(self.ar, inputs, ids, self.max_len, **kwargs))
-    self._tuning, self.shape, self._guarantee = self._pairs(inputs, ids), "tuned", None
+    self.tuned_on, self.shape, self._guarantee = self._digests(inputs, ids), "tuned", None
     return self
 
 # %% ../nbs/07_promises.ipynb #d914dfd4
@@ -198,9 +199,9 @@ def calibrate_scores(self:NestedConformalBeams,
 
 @patch
 def _calibrate(self:NestedConformalBeams, inputs, ids, progress=False, **kwargs):
-    both = self._tuning & self._pairs(inputs, ids)
-    if both: raise ValueError(f"{len(both)} calibration pairs were used for tuning, such as {min(both)[0]}: "
-                              "tune on other pairs")
+    both = np.flatnonzero(np.isin(self._digests(inputs, ids), self.tuned_on))
+    if len(both): raise ValueError(f"{len(both)} calibration pairs were used for tuning, such as number {both[0]}, "
+                                   f"{inputs[both[0]]!r}: tune on other pairs")
     self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, progress=progress, **kwargs))
 
 @patch
