@@ -204,15 +204,13 @@ def split_frontier(
     max_rows:int,         # Most rows in a part
     whole:bool=False,     # Keep all rows of an input in one part?
 )->list[slice]: # Parts, in order
-    "Cut a frontier into equal parts of at most `max_rows` rows"
-    n = len(owner)
-    if not whole:
-        cuts = np.linspace(0, n, -(-n//max_rows) + 1).astype(int).tolist()
-        return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
-    edges = np.append(np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1)), n)
-    cuts = [0]
-    while cuts[-1] < n: cuts.append(int(edges[np.searchsorted(edges, cuts[-1] + max_rows, "right") - 1]))
-    return [slice(a, b) for a, b in zip(cuts, cuts[1:])]
+    "Cut a frontier into about equal parts of at most `max_rows` rows; an input that has more stays whole, when asked to"
+    n, k = len(owner), -(-len(owner)//max_rows)
+    edges = np.append(np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1)), n) if whole else np.arange(n + 1)
+    while True:
+        cuts = np.unique(edges[np.searchsorted(edges, np.linspace(0, n, k + 1), "right") - 1])
+        if k >= n or np.diff(cuts).max() <= max_rows: return [slice(a, b) for a, b in zip(cuts.tolist(), cuts[1:].tolist())]
+        k += 1
 
 # %% ../nbs/02_search.ipynb #f2961d56
 class _Walk:

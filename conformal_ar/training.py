@@ -487,7 +487,7 @@ class ReactionRun:
         bias = [p for n, p in named if "relative" in n]
         rest = [p for n, p in named if not any(p is q for q in matrix + bias)]
         self.optimisers = [AdamWScale(rest, preset.learning_rate, weight_decay=preset.weight_decay),
-                           AdamWScale(bias, 1e-2 if preset.matrix_rate else preset.learning_rate, scale=not preset.matrix_rate)]
+                           AdamWScale(bias, (2 if preset.matrix_rate else 1)*preset.learning_rate, scale=not preset.matrix_rate)]
         if matrix: self.optimisers.append(Muon(matrix, preset.matrix_rate))
         self.peaks = [o.param_groups[0]["lr"] for o in self.optimisers]
         self.step = self.epoch = self.position = self.pairs = 0
