@@ -477,16 +477,16 @@ def pack_reactions(
     separated, aligned = data["train"].is_separated, data["train"].is_aligned
     if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError("all parts must be mixed or all separated, and all aligned or all canonical")
     words = [*SPECIALS, *(vocabulary or smiles_vocabulary(t for p in data.values() for t in p.inputs + p.targets))]
-    ids, packed = set(words), {}
+    have, packed = set(words), {}
     for name in ("held_out", "valid", "train"):
         part = data[name]
         part = part[np.array([len(smiles_tokens(t)) < below for t in part.targets], bool)]
-        kept = part[list(_drop_unknown(list(zip(part.inputs, part.targets)), ids, name))]
+        kept = part[list(_drop_unknown(list(zip(part.inputs, part.targets)), have, name))]
         packed[name] = list(zip(kept.inputs, kept.targets))
         if name == "train":
             rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows] # nothing to follow
             spelt = _side_by_side(_all_spellings, [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)], processes, progress, "spell")
-            known = lambda pair: all(t in ids for text in pair for t in smiles_tokens(text)) # a random spelling may need a token of its own
+            known = lambda pair: all(t in have for text in pair for t in smiles_tokens(text)) # a random spelling may need a token of its own
             packed[name] = [pair if known(pair) else versions[0] for versions in spelt for pair in versions]
     write_packed(path, words, packed, spellings)
     return words
