@@ -24,6 +24,8 @@ _names = {
     "huggingface": "HFSeq2Seq",
     "causal": "HFCausal",
     "rules": "Processed",
+    "masks": "Masked",
+    "product_masks": "mask_products",
     "generation": "conformal_generate generate_arguments target_log_probs",
     "evaluation": "Evaluation evaluate_sets",
     "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",

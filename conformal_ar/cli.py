@@ -209,15 +209,21 @@ def _clean(task, text):
     return clean_source(text)
 
 # %% ../nbs/40_cli.ipynb #ab3ec283
-def _save_calibration(cp, folder, model, task):
-    "Save a calibration with the names of its model and task"
+def _masked(ar, masks):
+    "The model, under the masks of products if these are wanted"
+    if not masks: return ar
+    from conformal_ar.product_masks import mask_products
+    return mask_products(ar)
+
+def _save_calibration(cp, folder, model, task, masks=False):
+    "Save a calibration with the names of its model and task, and whether masks were on"
     from conformal_ar.results import write_text
     if Path(model).is_dir(): model = str(Path(model).resolve())
-    write_text(folder/"model.json", json.dumps(dict(model=model, task=task)) + "\n")
+    write_text(folder/"model.json", json.dumps(dict(model=model, task=task, masks=masks)) + "\n")
     cp.save(folder)
 
 def _noted(folder, task=None):
-    "Model and task of a calibration, as `calibrate` noted them; without a note a calibration of molecules is known by its canonical form"
+    "Model, task and masks of a calibration, as `calibrate` noted them; without a note a calibration of molecules is known by its canonical form"
     def read(name):
         try: data = json.loads((folder/name).read_text())
         except (OSError, ValueError): return {}
@@ -228,7 +234,9 @@ def _noted(folder, task=None):
             raise ValueError(f"{folder/'model.json'}: '{key}' is not a text: {json.dumps(value)[:60]}")
     task = getattr(task, "value", task) or noted.get("task")
     if task is None and read("conformal.json").get("canonicalize") == "conformal_ar.chemistry.canonical": task = "reactions"
-    return dict(model=noted.get("model"), task=task)
+    if not isinstance(masks := noted.get("masks", False), bool):
+        raise ValueError(f"{folder/'model.json'}: 'masks' is neither true nor false: {json.dumps(masks)[:60]}")
+    return dict(model=noted.get("model"), task=task, masks=masks)
 
 # %% ../nbs/40_cli.ipynb #bf2cb25f
 def _load_calibration(folder, model, device, task=None):
@@ -239,7 +247,7 @@ def _load_calibration(folder, model, device, task=None):
     noted = _noted(folder, task)
     model, task = model or noted["model"], noted["task"]
     if model is None: raise ValueError(f"{folder} does not say which model it was made with: give --model")
-    return Procedure.load(folder, _load_model(model, device), _canonicalize(task)), task
+    return Procedure.load(folder, _masked(_load_model(model, device), noted["masks"]), _canonicalize(task)), task
 
 # %% ../nbs/40_cli.ipynb #172685ce
 def _choose_max_len(ar, targets):
@@ -427,6 +435,12 @@ def _own(procedure, **options):
     return given
 
 # %% ../nbs/40a_cli_sets.ipynb #aea388ec
+def _say_forbidden(ar, inputs, ids):
+    "How many true products the masks forbid"
+    from conformal_ar.masks import forbidden_at
+    forbidden = forbidden_at(ar.masks, inputs, ids, ar.pad_token_id).any(1)
+    if forbidden.any(): _say(f"the masks forbid {int(forbidden.sum())} of {len(ids):,} true products, which count as misses; the first: {ar.decode(ids[forbidden][:1])[0]} from {_brief(inputs[int(forbidden.int().argmax())])}")
+
 @app.command()
 def calibrate(
     ctx:typer.Context, data:Data,
@@ -442,6 +456,7 @@ def calibrate(
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
     too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
     delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
+    masks:Annotated[bool, _o("--masks", help="Forbid what no product can be (reactions): SMILES that cannot be closed, atoms that the source lacks, a molecule of the source.")]=False,
     input_column:InputColumn="input", target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
@@ -456,10 +471,11 @@ def calibrate(
     if (max_len is not None) + (lengths is not None) != 1 and not (named and max_len is lengths is None):
         raise ValueError("give either --max-len, or --lengths with a file of other pairs (training "
                          "pairs, say): the calibration pairs must not choose the longest sequence")
+    if masks and task != "reactions": raise ValueError("--masks is for reactions")
     _check_data(data, task)
     _writable(ctx, output)
     others = read_columns(lengths, target_column)[0] if lengths else None
-    ar = _load_model(model, device)
+    ar = _masked(_load_model(model, device), masks)
     inputs, targets = _pairs(data, 0, pairs, (input_column, target_column), task, ar)
     if others: others = [t for t, ok in zip(others, _spelled(ar, others)) if ok] or others   # if there are none, the error says why
     if max_len is None: max_len = _choose_max_len(ar, others) if others else _task_max_len(task, ar)
@@ -468,8 +484,10 @@ def calibrate(
         alpha = plan(target, len(inputs), max_len if procedure == "dynamic" else 1).alpha
     check_feasible(alpha, len(inputs), max_len if procedure == "dynamic" else 1)
     cp = _procedure(procedure.value)(ar, alpha=alpha, max_len=max_len, canonicalize=_canonicalize(task), **own)
-    cp.calibrate(inputs, _target_ids(ar, targets, max_len), progress=True)
-    _save_calibration(cp, output, model, task)
+    ids = _target_ids(ar, targets, max_len)
+    if masks: _say_forbidden(ar, inputs, ids)
+    cp.calibrate(inputs, ids, progress=True)
+    _save_calibration(cp, output, model, task, masks)
     typer.echo(f"calibrated {cp}\n{_promise(cp.guarantee)}\nsaved to {output}")
 
 # %% ../nbs/40a_cli_sets.ipynb #71f1ac47

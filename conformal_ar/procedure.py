@@ -181,7 +181,7 @@ def calibrate(self:Procedure,
     "Find the thresholds on calibration pairs that are exchangeable with the inputs to come"
     self._check_by_class()
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
-    check_distribution(self.ar.start(inputs[:4])[1])
+    check_distribution(getattr(self.ar, "unmasked", self.ar).start(inputs[:4])[1])
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 

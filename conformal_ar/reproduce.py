@@ -15,7 +15,7 @@ import torch
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor, prefix_scores
-from .conformal import check_feasible
+from .conformal import check_feasible, clopper_pearson_interval
 from .one_decode import decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows
 from .repetitions import beam_ranks, kept, subset_repetitions, subset_rows
 from .results import environment
@@ -95,6 +95,19 @@ def decode(self:Passes,
         return {f"{kind}_{k}": v for kind, t in zip(("done", "open"), both) if t is not None for k, v in vars(t).items()}
     arrays = self.once(name, search, lowest=lowest, max_candidates=max_candidates, unfinished=unfinished, first=first)
     return _table(arrays, "done_"), _table(arrays, "open_") if unfinished else None
+
+# %% ../nbs/30d_reproduce.ipynb #cada3b6b
+@patch
+def class_coverage(self:Passes,
+    width:int,    # beam width
+    canonicalize, # text → canonical form, None where it is invalid
+)->dict: # with a 95 % Clopper–Pearson interval from `low` to `high`
+    "Share of pairs whose target is in the beam in some form (`coverage`) or as the same text (`strings`), and of invalid texts"
+    beams, n = self.beam_table(width), len(self)
+    forms, truths = ([canonicalize(t) for t in self.ar.decode(tokens)] for tokens in (beams.tokens, self.ids))
+    hits = len({o for o, form in zip(beams.owner.tolist(), forms) if form is not None and form == truths[o]})
+    low, high = clopper_pearson_interval(hits, n)
+    return dict(width=width, n=n, coverage=hits/n, low=low, high=high, strings=self.beams(width).coverage, invalid=np.mean([form is None for form in forms]))
 
 # %% ../nbs/30d_reproduce.ipynb #ce181657
 def subset_table(
