@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['plot_coverage', 'size_bins', 'plot_set_sizes', 'spread_by_group', 'plot_size_vs_oracle', 'from_counts',
-           'plot_sizes_by_oracle', 'plot_group_coverage', 'save_figure']
+           'plot_sizes_by_oracle', 'plot_group_coverage', 'plot_rounds', 'save_figure']
 
 # %% ../nbs/31_plots.ipynb #9cc368de
 import matplotlib.pyplot as plt
@@ -253,6 +253,29 @@ def plot_group_coverage(
     _cumulative_panel(ax, [groups], "pairs,\ncumulative")
     _legend_below(ax, title)
     return ax
+
+# %% ../nbs/31_plots.ipynb #932a36aa
+def _joined(rounds, *columns):
+    "[columns + 1, …] thousand pairs, counted on from round to round, and the columns where all are there"
+    rows, seen = [], 0
+    for r in rounds:
+        rows += [[(seen + c["pairs"])/1e3, *(c[k] for k in columns)] for c in r["curve"] if all(k in c for k in columns)]
+        seen += r["curve"][-1]["pairs"]
+    return np.array(rows).T.reshape(len(columns) + 1, -1)
+
+# %% ../nbs/31_plots.ipynb #b0fdd603
+def plot_rounds(
+    rounds, # dicts with a `curve`: rows with `pairs` and some of `loss`, `valid_loss` (nats per token), `exact_match` (share)
+): # the figure
+    "Losses and greedy matches over all rounds of training"
+    fig, (ax, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
+    ax.plot(*_joined(rounds, "loss"), color="0.6", label="training"); ax.plot(*_joined(rounds, "valid_loss"), "k.--", label="validation")
+    ax.set(xlabel="thousand training pairs", ylabel="loss, nats per token", ylim=(.1, .8)); ax.legend(frameon=False)
+    right.plot(*_joined(rounds, "exact_match"), "k.-")
+    right.set(xlabel="thousand training pairs", ylabel="validation pairs right, greedy", ylim=(0, None))
+    for a in (ax, right):
+        for end in np.cumsum([r["curve"][-1]["pairs"] for r in rounds])[:-1]: a.axvline(end/1e3, color="0.8", lw=.8, zorder=0)
+    return fig
 
 # %% ../nbs/31_plots.ipynb #1af903e1
 def save_figure(
