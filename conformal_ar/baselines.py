@@ -48,6 +48,9 @@ def _draw(ar, inputs, m, max_len, random):
         check_log_probs(log_probs, np.zeros(len(log_probs), int))
         weights = log_probs[at].exp()
         if ar.pad_token_id != ar.end_token_id: weights[:, ar.pad_token_id] = 0
+        possible = (weights.sum(1) > 0).numpy() # under masks a prefix may have nowhere to go
+        live, at, weights = live[possible], at[possible], weights[possible]
+        if not len(live): break
         token = torch.multinomial(weights, 1, generator=random)[:, 0].numpy()
         tokens[live, step], values[live, step] = token, log_probs[at, token]
         length[live[token == ar.end_token_id]] = step + 1

@@ -437,9 +437,8 @@ def _own(procedure, **options):
 # %% ../nbs/40a_cli_sets.ipynb #aea388ec
 def _say_forbidden(ar, inputs, ids):
     "How many true products the masks forbid"
-    from conformal_ar.masks import forbidden_at
-    forbidden = forbidden_at(ar.masks, inputs, ids, ar.pad_token_id).any(1)
-    if forbidden.any(): _say(f"the masks forbid {int(forbidden.sum())} of {len(ids):,} true products, which count as misses; the first: {ar.decode(ids[forbidden][:1])[0]} from {_brief(inputs[int(forbidden.int().argmax())])}")
+    forbidden = ar.forbidden(inputs, ids).any(1)
+    if forbidden.any(): _say(f"the masks forbid the strings of {int(forbidden.sum())} of {len(ids):,} true products, and no set can hold these; the first: {ar.decode(ids[forbidden][:1])[0]} from {_brief(inputs[int(forbidden.int().argmax())])}")
 
 @app.command()
 def calibrate(
@@ -456,7 +455,7 @@ def calibrate(
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
     too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
     delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
-    masks:Annotated[bool, _o("--masks", help="Forbid what no product can be (reactions): SMILES that cannot be closed, atoms that the source lacks, a molecule of the source.")]=False,
+    masks:Annotated[bool, _o("--masks", help="Forbid unclosed SMILES, more atoms of an element than the source has, and copies of its molecules (reactions).")]=False,
     input_column:InputColumn="input", target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."

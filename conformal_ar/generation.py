@@ -228,7 +228,7 @@ def generate_arguments(
     "What `generate` needs to search the sets of a calibrated procedure."
     if type(cp) not in (DynamicConformalBeams, ConformalLevelSets):
         raise TypeError(f"{type(cp).__name__}: sets that thresholds alone define are those of DynamicConformalBeams or ConformalLevelSets")
-    if hasattr(cp.ar, "unmasked"): raise TypeError("generate does not know masks: use cp.predict")
+    if getattr(cp.ar, "masked", False): raise TypeError("generate does not know masks: use cp.predict")
     cp.guarantee
     thresholds = cp.lowest if type(cp) is ConformalLevelSets else cp.thresholds - cp.slack
     rules, ar = getattr(cp.ar, "logits_processor", LogitsProcessorList()), cp.ar.ar if isinstance(cp.ar, Processed) else cp.ar

@@ -181,7 +181,7 @@ def calibrate(self:Procedure,
     "Find the thresholds on calibration pairs that are exchangeable with the inputs to come"
     self._check_by_class()
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
-    check_distribution(getattr(self.ar, "unmasked", self.ar).start(inputs[:4])[1])
+    check_distribution(getattr(self.ar, "bare", self.ar).start(inputs[:4])[1])
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 
@@ -303,7 +303,7 @@ def load(cls:Procedure,
     data, path = _read(folder), _file(folder)
     kind = _kinds(cls).get(data["procedure"])
     if kind is None: raise ValueError(f"{path} holds {data['procedure']}, not {cls.__name__}: use {data['procedure']}.load")
-    if data["fingerprint"] != _fingerprint(ar): raise ValueError(f"{path} was calibrated with another model or tokenizer "
+    if data["fingerprint"] != _fingerprint(ar): raise ValueError(f"{path} was calibrated with another model, tokenizer, rules or masks "
         "(or another dtype), and its promise does not carry over: load that model, or calibrate again")
     if data["fingerprint"] is None: warnings.warn(f"{path} names no model, for {type(ar).__name__} has no fingerprint(): "
         "whether it was calibrated with this one cannot be told", stacklevel=2)

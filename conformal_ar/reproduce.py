@@ -101,7 +101,7 @@ def decode(self:Passes,
 def class_coverage(self:Passes,
     width:int,    # beam width
     canonicalize, # text → canonical form, None where it is invalid
-)->dict: # with a 95 % Clopper–Pearson interval from `low` to `high`
+)->dict: # `width`, `n` pairs; `coverage`, its 95 % Clopper–Pearson interval from `low` to `high`; `strings`; `invalid`
     "Share of pairs whose target is in the beam in some form (`coverage`) or as the same text (`strings`), and of invalid texts"
     beams, n = self.beam_table(width), len(self)
     forms, truths = ([canonicalize(t) for t in self.ar.decode(tokens)] for tokens in (beams.tokens, self.ids))

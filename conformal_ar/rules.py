@@ -32,6 +32,10 @@ class Wrapper:
     row_bytes = property(lambda self: self.ar.row_bytes, doc="Memory of a prefix, for models that know it")
     tokenizer = property(lambda self: self.ar.tokenizer, doc="The model's, if it has one")
     device = property(lambda self: self.ar.device, doc="The model's, if it has one")
+    prompts = property(lambda self: self.ar.prompts, doc="The model's, if it has one")
+    start_token_id = property(lambda self: self.ar.start_token_id, doc="The model's, if it has one")
+    bare = property(lambda self: getattr(self.ar, "bare", self.ar), doc="The model below all wrappers")
+    masked = property(lambda self: getattr(self.ar, "masked", False), doc="Does one of the wrappers below forbid without renormalising?")
     def check(self, inputs):
         if hasattr(self.ar, "check"): self.ar.check(inputs)
     def encode(self, texts): return self.ar.encode(texts)
@@ -106,6 +110,7 @@ def extend(self: Processed,
     tokens: torch.Tensor # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token, under the rules."
+    rows, tokens = (torch.as_tensor(v, device=state.ids.device) for v in (rows, tokens))
     inner, log_probs = self.ar.extend(state.inner, rows, tokens)
     ids, owner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.owner[rows]
     return ProcessedState(inner, ids, owner), self._process(ids, log_probs, owner)
