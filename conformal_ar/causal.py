@@ -14,6 +14,7 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
+from .autoregressive import real_tokens
 from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _chosen, _continue, _device, _prepare, pad_rows
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
@@ -124,7 +125,7 @@ def score(self: HFCausal,
     "Log-probability of every target token after its prompt, in one pass (teacher forcing)."
     ids, mask = self.prompts(inputs)
     targets = targets.to(self.device)
-    real = self._real(targets)
+    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     ids, mask = torch.cat([ids, targets[:, :-1]], 1), torch.cat([mask, real[:, 1:].long()], 1)
     log_probs = self._forward(ids, mask, keep=targets.shape[1]).gather(-1, targets[..., None])[..., 0]
     return log_probs.masked_fill(~real, 0)

@@ -438,7 +438,10 @@ def _own(procedure, **options):
 def _say_forbidden(ar, inputs, ids):
     "How many true products the masks forbid"
     forbidden = ar.forbidden(inputs, ids).any(1)
-    if forbidden.any(): _say(f"the masks forbid the strings of {int(forbidden.sum())} of {len(ids):,} true products, and no set can hold these; the first: {ar.decode(ids[forbidden][:1])[0]} from {_brief(inputs[int(forbidden.int().argmax())])}")
+    if not forbidden.any(): return
+    first = int(forbidden.int().argmax())
+    _say(f"the masks forbid the strings of {int(forbidden.sum())} of {len(ids):,} true products, and no set can hold these; "
+         f"the first: {ar.decode(ids[first:first+1])[0]} from {_brief(inputs[first])}")
 
 @app.command()
 def calibrate(

@@ -17,6 +17,7 @@ from transformers.activations import NewGELUActivation
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 from fastcore.basics import patch
+from .autoregressive import real_tokens
 
 # %% ../nbs/20_transformers.ipynb #eb57c85c
 def _device(device=None):
@@ -200,14 +201,7 @@ def score(self: HFSeq2Seq,
     logits = self.model(encoder_outputs=BaseModelOutput(hidden), attention_mask=mask,
         decoder_input_ids=torch.cat([start, targets[:, :-1]], 1), use_cache=False).logits
     log_probs = logits.float().log_softmax(-1).gather(-1, targets[..., None])[..., 0]
-    return log_probs.masked_fill(~self._real(targets), 0)
-
-@patch
-def _real(self: HFSeq2Seq, targets):
-    "[B, L] is this a token of the target, its first end token included, and not padding?"
-    ends = (targets == self.end_token_id).long()
-    real = ends.cumsum(1) - ends == 0 # no end token before
-    return real if self.pad_token_id == self.end_token_id else real & (targets != self.pad_token_id)
+    return log_probs.masked_fill(~real_tokens(targets, self.end_token_id, self.pad_token_id), 0)
 
 # %% ../nbs/20_transformers.ipynb #81de2cf7
 def shipped_models() -> dict: # name to folder

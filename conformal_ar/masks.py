@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 # %% ../nbs/25c_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from .autoregressive import spend, take
+from .autoregressive import real_tokens, spend, take
 from .rules import Wrapper, described_hash
 
 # %% ../nbs/25c_masks.ipynb #59d7c3df
@@ -90,8 +90,7 @@ def forbidden(self:Masked,
         known, ids = self._known(take(inputs, range(i, min(i + batch_size, len(targets)))), targets.device), targets[i:i+batch_size]
         for mask, k in zip(self.masks, known):
             for step in range(ids.shape[1]): found[i:i+batch_size, step] |= mask(ids[:, :step], k).gather(1, ids[:, step:step+1])[:, 0]
-    ends = (targets == self.end_token_id).long()
-    return found & (ends.cumsum(1) - ends == 0) & ((targets != self.pad_token_id) | (ends > 0))
+    return found & real_tokens(targets, self.end_token_id, self.pad_token_id)
 
 @patch
 def score(self:Masked,
