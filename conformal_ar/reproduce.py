@@ -101,13 +101,17 @@ def decode(self:Passes,
 def class_coverage(self:Passes,
     width:int,    # beam width
     canonicalize, # text → canonical form, None where it is invalid
+    classes:int|None=None, # how many forms of each beam count, those with the best strings; all by default
 )->dict: # `width`, `n` pairs; `coverage`, its 95 % Clopper–Pearson interval from `low` to `high`; `strings`; `invalid`
     "Share of pairs whose target is in the beam in some form (`coverage`) or as the same text (`strings`), and of invalid texts"
-    beams, n = self.beam_table(width), len(self)
+    beams, n, found = self.beam_table(width), len(self), {}
     forms, truths = ([canonicalize(t) for t in self.ar.decode(tokens)] for tokens in (beams.tokens, self.ids))
-    hits = len({o for o, form in zip(beams.owner.tolist(), forms) if form is not None and form == truths[o]})
+    for owner, form in zip(beams.owner.tolist(), forms):
+        if form is not None: found.setdefault(owner, {})[form] = True     # in the order of their best strings
+    hits = sum(truths[owner] in list(mine)[:classes] for owner, mine in found.items())
     low, high = clopper_pearson_interval(hits, n)
     return dict(width=width, n=n, coverage=hits/n, low=low, high=high, strings=self.beams(width).coverage, invalid=np.mean([form is None for form in forms]))
+
 
 # %% ../nbs/30d_reproduce.ipynb #ce181657
 def subset_table(
