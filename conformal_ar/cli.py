@@ -458,7 +458,7 @@ def calibrate(
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
     too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
     delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
-    masks:Annotated[bool, _o("--masks", help="Forbid unclosed SMILES, more atoms of an element than the source has, and copies of its molecules (reactions).")]=False,
+    masks:Annotated[bool, _o("--masks", help="Forbid strings that are no molecules, more atoms of an element than the source has, and copies of its molecules (reactions).")]=False,
     input_column:InputColumn="input", target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
