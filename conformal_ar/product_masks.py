@@ -122,14 +122,13 @@ class ValidMolecule(SmilesGrammar):
         end_token_id, # id of the end
     ):
         super().__init__(tokens, end_token_id)
-        self.texts, self.end_token_id, self.rdkit = [t or "" for t in tokens], end_token_id, _rdkit()[0].rdBase.rdkitVersion
+        self.texts, self.rdkit = [t or "" for t in tokens], _rdkit()[0].rdBase.rdkitVersion
 
     def __call__(self, ids, known):
-        found = super().__call__(ids, known)
-        ends = (~found[:, self.end_token_id]).nonzero()[:, 0]
-        texts = ("".join(self.texts[i] for i in row) for row in ids[ends].tolist())
-        invalid = torch.tensor([canonical(t) is None for t in texts], dtype=torch.bool, device=ids.device)
-        return found.index_put((ends, torch.tensor(self.end_token_id, device=ids.device)), invalid)
+        found, end = super().__call__(ids, known), self.end.to(ids.device)
+        may_end = (~found & end).any(1).tolist()
+        invalid = [may and canonical("".join(self.texts[i] for i in row)) is None for may, row in zip(may_end, ids.tolist())]
+        return found | (end & torch.tensor(invalid, dtype=torch.bool, device=ids.device)[:, None])
 
 # %% ../nbs/25d_product_masks.ipynb #efb8d139
 def mask_products(

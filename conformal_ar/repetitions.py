@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['random_splits', 'BeamRanks', 'beam_ranks', 'SubsetRepetitions', 'subset_repetitions', 'subset_metrics',
-           'subset_bound', 'expected_above', 'with_error', 'subset_rows', 'kept']
+           'subset_bound', 'expected_above', 'with_error', 'with_interval', 'subset_rows', 'kept']
 
 # %% ../nbs/30b_repetitions.ipynb #0903b862
 import json, time
@@ -165,6 +165,12 @@ def with_error(
     digits = -int(np.floor(np.log10(float(f"{error:.0e}"))))  # rounded first: 0.0096 is 0.01
     if digits <= 0: return f"{value:.0f}({error:.0f})"
     return f"{value:.{digits}f}({round(error*10**digits)})"
+
+def with_interval(
+    row, # with `coverage`, `low` and `high`
+)->str: # e.g. 0.629 (0.611–0.646)
+    "A share with its confidence interval in parentheses"
+    return f"{row['coverage']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
 
 # %% ../nbs/30b_repetitions.ipynb #e1a98bb9
 def subset_rows(

@@ -112,7 +112,6 @@ def class_coverage(self:Passes,
     low, high = clopper_pearson_interval(hits, n)
     return dict(width=width, n=n, coverage=hits/n, low=low, high=high, strings=self.beams(width).coverage, invalid=np.mean([form is None for form in forms]))
 
-
 # %% ../nbs/30d_reproduce.ipynb #ce181657
 def subset_table(
     passes:Passes,              # of one task
