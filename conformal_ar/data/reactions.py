@@ -505,16 +505,18 @@ def _mapped(reaction):
     return source, product
 
 def _surroundings(atom):
-    bonds = sorted((b.GetOtherAtom(atom).GetAtomMapNum(), str(b.GetBondType())) for b in atom.GetBonds())
-    return atom.GetSymbol(), atom.GetTotalNumHs(), atom.GetFormalCharge(), atom.GetIsAromatic(), bonds
+    "What an atom is and is bound to; nothing that could be compared when it has a stereo mark."
+    if str(atom.GetChiralTag()) != "CHI_UNSPECIFIED": return object()
+    bonds = sorted((b.GetOtherAtom(atom).GetAtomMapNum(), str(b.GetBondType()), str(b.GetStereo())) for b in atom.GetBonds())
+    return (atom.GetSymbol(), atom.GetIsotope(), atom.GetFormalCharge(), atom.GetNumRadicalElectrons(), atom.GetTotalNumHs(), atom.GetIsAromatic(), bonds)
 
 def _kept_branches(
     source, product, # mapped
     most # atoms of a branch
-): # of indices into the product: the atom that bears the branch, the first atom of the branch, all its atoms
+): # of indices into the product: the bearer, the first atom of the branch, all its atoms
     "Branches of a product that the reaction leaves alone."
-    before = {a.GetAtomMapNum(): _surroundings(a) for a in source.GetAtoms()}
-    kept = {a.GetIdx() for a in product.GetAtoms() if a.GetAtomMapNum() and before.get(a.GetAtomMapNum()) == _surroundings(a)}
+    before, times = {a.GetAtomMapNum(): _surroundings(a) for a in source.GetAtoms()}, Counter(a.GetAtomMapNum() for a in product.GetAtoms())
+    kept = {a.GetIdx() for a in product.GetAtoms() if times[m := a.GetAtomMapNum()] == 1 and m in before and before[m] == _surroundings(a)}
     near, found = [[n.GetIdx() for n in a.GetNeighbors()] for a in product.GetAtoms()], []
     for bond in product.GetBonds():
         if bond.IsInRing() or str(bond.GetBondType()) != "SINGLE": continue
@@ -528,84 +530,98 @@ def _kept_branches(
     return found
 
 # %% ../../nbs/11d_grafts.ipynb #4636a43f
-_REACTIVE = ("[$([O,S;!H0]),$([N;!H0;!$(NC=O);!$(NS=O)]),B,Br,I,$(Cl[C;!$(C=C)]),$([CX3;H1,H2]=[O,N]),$([CX3]=C),$([CH]#C),$(N=C=[O,S]),"
-             "$([C,O,N,S]1[C,O,N]C1),$(N=[N+]),$([S,N][Cl,F]),$(C(=O)[F,Cl]),$([O-]C=O)]")
+_REACTIVE = dict(hydroxyl="[O,S;!H0]", amine="[N;!H0;!$(NC=O);!$(NS=O)]", azole="[nH]", carboxylate="[O-]C=O", metal="[B,Sn,Mg,Zn,Li]", aryl_halide="[Br,I]", alkyl_halide="Cl[C;!$(C=C)]",
+    acyl_halide="C(=O)[F,Cl]", other_halide="[S,N,P,Si][F,Cl]", aldehyde="[CX3;H1,H2]=[O,N]", alkene="[CX3]=C", alkyne="[CH]#C", cumulene="N=C=[O,S]", azide="N=[N+]",
+    small_ring="[C,O,N,S]1[C,O,N]C1", anhydride="C(=O)OC=O", sulfonate="[#6]OS(=O)(=O)[#6]")
 
 @cache
-def _reactive(): return _rdkit()[0].MolFromSmarts(_REACTIVE)
+def _reactive_pattern(): return _rdkit()[0].MolFromSmarts(f"[{','.join(f'$({s})' for s in _REACTIVE.values())}]")
+def _reactive(mol): return {i for i, in mol.GetSubstructMatches(_reactive_pattern())}
 
-def _bond(mol, bears, first):
-    "A kind of bond: elements, and whether they are aromatic."
-    return tuple((a.GetSymbol(), a.GetIsAromatic()) for a in map(mol.GetAtomWithIdx, (bears, first)))
+def _bond(mol, bearer, first):
+    "A kind of bond."
+    return tuple((a.GetSymbol(), a.GetIsAromatic(), a.GetFormalCharge()) for a in map(mol.GetAtomWithIdx, (bearer, first)))
 
 def inert_branches(
     reaction: Reaction,
     most: int=10 # atoms of a branch, hydrogens not counted
 ) -> set: # of pairs: kind of bond, SMILES of the branch with map 1 at its first atom
-    "Branches that the reaction leaves alone and that hold no group which many others would not."
-    Chem, _ = _rdkit()
+    "Branches that the reaction leaves alone, without groups that many others would not."
     source, product = _mapped(reaction)
-    reactive, branches = {i for match in product.GetSubstructMatches(_reactive()) for i in match}, _kept_branches(source, product, most)
-    found = set()
+    reactive, branches, found = _reactive(product), _kept_branches(source, product, most), set()
     for a in product.GetAtoms(): a.SetAtomMapNum(0)
-    for bears, first, branch in branches:
+    for bearer, first, branch in branches:
         if reactive & set(branch): continue
         product.GetAtomWithIdx(first).SetAtomMapNum(1)
-        found.add((_bond(product, bears, first), Chem.MolFragmentToSmiles(product, branch, allHsExplicit=True)))
+        found.add((_bond(product, bearer, first), _rdkit()[0].MolFragmentToSmiles(product, branch, allHsExplicit=True)))
         product.GetAtomWithIdx(first).SetAtomMapNum(0)
     return found
 
 def branch_library(
     reactions, # a list of `Reaction`
-    processes: int=2 # that work side by side
-) -> dict: # kind of bond to a sorted list of SMILES
+    processes: int=2, # that work side by side
+    progress: bool=False # show a bar
+) -> dict: # kind of bond to a sorted list of SMILES, as of `inert_branches`
     "The inert branches of many reactions."
     library = defaultdict(set)
-    for found in _side_by_side(inert_branches, reactions, processes, False, "branches"):
+    for found in _side_by_side(inert_branches, reactions, processes, progress, "branches"):
         for bond, branch in found: library[bond].add(branch)
     return {bond: sorted(branches) for bond, branches in sorted(library.items())}
 
 # %% ../../nbs/11d_grafts.ipynb #bea47320
-def _exchange(mol, bears, first, branch, scion, maps):
+def _exchange(mol, bearer, first, branch, scion, maps):
     "The molecule with another branch, whose atoms are mapped from `maps` on."
     Chem, _ = _rdkit()
     n, new = mol.GetNumAtoms(), Chem.RWMol(Chem.CombineMols(mol, scion))
     start, = (a.GetIdx() for a in scion.GetAtoms() if a.GetAtomMapNum() == 1)
     for a in list(new.GetAtoms())[n:]: a.SetAtomMapNum(maps + a.GetIdx() - n)
-    new.AddBond(bears, n + start, Chem.BondType.SINGLE)
+    new.AddBond(bearer, n + start, Chem.BondType.SINGLE)
     new.BeginBatchEdit()
     for i in branch: new.RemoveAtom(i)
     new.CommitBatchEdit()
     Chem.SanitizeMol(new)
     return new
 
+def _unmapped(mol):
+    "Canonical SMILES without maps."
+    mol = _rdkit()[0].Mol(mol)
+    for a in mol.GetAtoms(): a.SetAtomMapNum(0)
+    return _rdkit()[0].MolToSmiles(mol)
+
+def _graft_once(source, product, library, rng, most):
+    "Mapped source and product with one branch exchanged; None when ten draws give nothing."
+    Chem, _ = _rdkit()
+    branches = [(b, library[bond]) for b in _kept_branches(source, product, most) if (bond := _bond(product, *b[:2])) in library]
+    place = {a.GetAtomMapNum(): a.GetIdx() for a in source.GetAtoms()}
+    origin, free = [place.get(a.GetAtomMapNum()) for a in product.GetAtoms()], max(place) + 1
+    for _ in range(10 if branches else 0):
+        (bearer, first, branch), scions = branches[rng.integers(len(branches))]
+        scion = Chem.MolFromSmiles(scions[rng.integers(len(scions))], sanitize=False)
+        try:
+            new = _exchange(product, bearer, first, branch, scion, free)
+            if len(_reactive(new)) > len(_reactive(product)) or _unmapped(new) == _unmapped(product): continue
+            return _exchange(source, origin[bearer], origin[first], [origin[i] for i in branch], scion, free), new
+        except Chem.MolSanitizeException: continue
+
 def graft(
     reaction: Reaction,
     library: dict, # of `branch_library`
     rng: np.random.Generator,
-    times: int=1 # branches to exchange, one after the other
-): # a `Reaction`; None where nothing can be grafted
+    times: int=1, # branches to exchange, one after the other
+    most: int=14 # atoms of a branch that is taken away; many longer ones would leave little of the reaction
+): # a `Reaction`; None where an exchange was not found
     "The same reaction of other molecules."
+    if times < 1: raise ValueError(f"times must be 1 or more, not {times}")
     Chem, rdBase = _rdkit()
-    source, product = _mapped(reaction)
+    pair = source, _ = _mapped(reaction)
     molecules = sorted([(m, 0) for m in reaction.reactants] + [(m, 1) for m in reaction.reagents])
     reacting = [str(i + 1) for atoms, (_, rests) in zip(Chem.GetMolFrags(source), molecules) if not rests for i in atoms]
     with rdBase.BlockLogs():
-        for turn in range(1, times + 1):
-            branches = _kept_branches(source, product, 14)
-            if not branches: return None
-            bears, first, branch = branches[rng.integers(len(branches))]
-            scions = library.get(_bond(product, bears, first))
-            if not scions: return None
-            scion = Chem.MolFromSmiles(scions[rng.integers(len(scions))], sanitize=False)
-            place = {a.GetAtomMapNum(): a.GetIdx() for a in source.GetAtoms()}
-            origin = [place.get(a.GetAtomMapNum()) for a in product.GetAtoms()]
-            try:
-                source = _exchange(source, origin[bears], origin[first], [origin[i] for i in branch], scion, 1000*turn)
-                product = _exchange(product, bears, first, branch, scion, 1000*turn)
-            except Chem.MolSanitizeException: return None
-        try: return parse_reaction(f"{Chem.MolToSmiles(source)}>>{Chem.MolToSmiles(product)} {';'.join(reacting)}")
+        for _ in range(times):
+            if not (pair := _graft_once(*pair, library, rng, most)): return None
+        try: new = parse_reaction(f"{'>>'.join(map(Chem.MolToSmiles, pair))} {';'.join(reacting)}")
         except BadReaction: return None
+    return new if new.product != reaction.product else None
 
 # %% ../../nbs/11d_grafts.ipynb #8400c404
 def _grafted(job, library, grafts, separated):
@@ -614,7 +630,7 @@ def _grafted(job, library, grafts, separated):
     rng, found = np.random.default_rng([*seed, 1]), []
     for k in range(grafts):
         new = graft(reaction, library, rng, int(rng.integers(1, 3)))
-        if new: found.append([(_source_text(new, molecules, separated), target) for molecules, target in random_spellings(new, 2, [*seed, 1, k])])
+        if new: found.append([(_source_text(new, molecules, separated), target) for molecules, target in random_spellings(new, 2, [*seed, 1, k + 1])])
     return found
 
 def graft_packed(
@@ -622,28 +638,31 @@ def graft_packed(
     reactions: Reactions, # the training part that was packed, aligned
     path, # file to write, `.npz`
     grafts: int=4, # of each reaction; each takes the place of two spellings
-    below: int=50, # targets have fewer tokens
+    below: int=50, # targets have fewer tokens, before they are respelt
     seed: int=0, # of the grafts
-    processes: int=2 # that work side by side
+    processes: int=2, # that work side by side
+    progress: bool=False # show bars
 ) -> int: # how many spellings are grafts now
     "Write a packed file whose last spellings of each reaction are grafts."
     with np.load(packed) as z: arrays = {name: z[name] for name in z.files}
+    if not {"words", "spellings"} <= set(arrays): raise ValueError(f"{packed} is no file of packed reactions: pack_reactions writes one")
     words, n = arrays["words"].tolist(), int(arrays["spellings"])
-    if not 0 < 2*grafts < n: raise ValueError(f"grafts must be 1 or more, and less than half of the {n} spellings of {packed}, not {grafts}")
+    if grafts < 1: raise ValueError(f"grafts must be 1 or more, not {grafts}")
+    if 2*grafts >= n: raise ValueError(f"{grafts} grafts in two spellings each leave none of the {n} spellings of {packed}: pack with spellings={2*grafts + 1} or more")
     if not reactions.is_aligned: raise ValueError("grafts are spelt in the order of their sources: load the reactions with aligned=True")
     def texts(name):
         ends = arrays[f"{name}_off"].tolist()
         return ["".join([words[i] for i in arrays[name][start:end]]) for start, end in zip(ends, ends[1:])]
     parts = {part: list(zip(texts(f"{part}_source"), texts(f"{part}_target"))) for part in ("train", "valid", "held_out")}
     by_text, canonical = dict(zip(zip(reactions.inputs, reactions.targets), reactions.rows)), parts["train"][::n]
-    if lost := sum(pair not in by_text for pair in canonical): raise ValueError(f"{lost:,} of {len(canonical):,} reactions in {packed} are not among the reactions given")
+    if lost := sum(pair not in by_text for pair in canonical): raise ValueError(f"{lost:,} of {len(canonical):,} reactions in {packed} are not among the reactions given: other data, or packed in another way (separated, aligned)")
     have, elsewhere = set(words), {source for part in ("valid", "held_out") for source, _ in parts[part]}
     known = lambda pair: all(t in have for text in pair for t in smiles_tokens(text))
     rows = [by_text[pair] for pair in canonical]
-    work = partial(_grafted, library=branch_library(rows, processes), grafts=grafts, separated=reactions.is_separated)
+    work = partial(_grafted, library=branch_library(rows, processes, progress), grafts=grafts, separated=reactions.is_separated)
     count = 0
-    for i, found in enumerate(_side_by_side(work, [(r, [seed, i]) for i, r in enumerate(rows)], processes, False, "graft")):
-        new = [pair for spelt in found if len(smiles_tokens(spelt[0][1])) < below and spelt[0][0] not in elsewhere for pair in spelt if known(pair)]
+    for i, found in enumerate(_side_by_side(work, [(r, [seed, i]) for i, r in enumerate(rows)], processes, progress, "graft")):
+        new = [pair for spelt in found if len(smiles_tokens(spelt[0][1])) < below and spelt[0][0] not in elsewhere for pair in spelt if known(pair)] # spelt[0] is canonical
         if new: parts["train"][n*(i + 1) - len(new):n*(i + 1)] = new
         count += len(new)
     write_packed(path, words, parts, n)
