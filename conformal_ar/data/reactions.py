@@ -521,12 +521,12 @@ def _kept_branches(
     for bond in product.GetBonds():
         if bond.IsInRing() or str(bond.GetBondType()) != "SINGLE": continue
         a, b = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
-        for bears, first in ((a, b), (b, a)):
+        for bearer, first in ((a, b), (b, a)):
             branch, new = {first}, {first}
-            while new and {bears, *branch} <= kept and len(branch) <= most:
-                new = {n for i in new for n in near[i]} - branch - {bears}
+            while new and {bearer, *branch} <= kept and len(branch) <= most:
+                new = {n for i in new for n in near[i]} - branch - {bearer}
                 branch |= new
-            if {bears, *branch} <= kept and len(branch) <= most: found.append((bears, first, sorted(branch)))
+            if {bearer, *branch} <= kept and len(branch) <= most: found.append((bearer, first, sorted(branch)))
     return found
 
 # %% ../../nbs/11d_grafts.ipynb #4636a43f
