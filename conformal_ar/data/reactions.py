@@ -439,6 +439,8 @@ def write_packed(
     with whole_file(path) as new, open(new, "wb") as f: np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
 
 # %% ../../nbs/11c_packing.ipynb #801d361d
+def _known(pair, words): return all(t in words for text in pair for t in smiles_tokens(text))
+
 def _drop_unknown(pairs, words, part):
     "Those pairs, each a list of texts, whose tokens are all in `words`; only of `train` others are dropped."
     lacks = [set(t for text in pair for t in smiles_tokens(text)) - words for pair in pairs]
@@ -486,8 +488,7 @@ def pack_reactions(
         if name == "train":
             rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows] # nothing to follow
             spelt = _side_by_side(_all_spellings, [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)], processes, progress, "spell")
-            known = lambda pair: all(t in have for text in pair for t in smiles_tokens(text)) # a random spelling may need a token of its own
-            packed[name] = [pair if known(pair) else versions[0] for versions in spelt for pair in versions]
+            packed[name] = [pair if _known(pair, have) else versions[0] for versions in spelt for pair in versions] # a random spelling may need a token of its own
     write_packed(path, words, packed, spellings)
     return words
 
@@ -594,12 +595,13 @@ def _graft_once(source, product, library, rng, most):
     branches = [(b, library[bond]) for b in _kept_branches(source, product, most) if (bond := _bond(product, *b[:2])) in library]
     place = {a.GetAtomMapNum(): a.GetIdx() for a in source.GetAtoms()}
     origin, free = [place.get(a.GetAtomMapNum()) for a in product.GetAtoms()], max(place) + 1
+    reactive, before = len(_reactive(product)), _unmapped(product)
     for _ in range(10 if branches else 0):
         (bearer, first, branch), scions = branches[rng.integers(len(branches))]
         scion = Chem.MolFromSmiles(scions[rng.integers(len(scions))], sanitize=False)
         try:
             new = _exchange(product, bearer, first, branch, scion, free)
-            if len(_reactive(new)) > len(_reactive(product)) or _unmapped(new) == _unmapped(product): continue
+            if len(_reactive(new)) > reactive or _unmapped(new) == before: continue
             return _exchange(source, origin[bearer], origin[first], [origin[i] for i in branch], scion, free), new
         except Chem.MolSanitizeException: continue
 
@@ -657,12 +659,11 @@ def graft_packed(
     by_text, canonical = dict(zip(zip(reactions.inputs, reactions.targets), reactions.rows)), parts["train"][::n]
     if lost := sum(pair not in by_text for pair in canonical): raise ValueError(f"{lost:,} of {len(canonical):,} reactions in {packed} are not among the reactions given: other data, or packed in another way (separated, aligned)")
     have, elsewhere = set(words), {source for part in ("valid", "held_out") for source, _ in parts[part]}
-    known = lambda pair: all(t in have for text in pair for t in smiles_tokens(text))
     rows = [by_text[pair] for pair in canonical]
     work = partial(_grafted, library=branch_library(rows, processes, progress), grafts=grafts, separated=reactions.is_separated)
     count = 0
     for i, found in enumerate(_side_by_side(work, [(r, [seed, i]) for i, r in enumerate(rows)], processes, progress, "graft")):
-        new = [pair for spelt in found if len(smiles_tokens(spelt[0][1])) < below and spelt[0][0] not in elsewhere for pair in spelt if known(pair)] # spelt[0] is canonical
+        new = [pair for spelt in found if len(smiles_tokens(spelt[0][1])) < below and spelt[0][0] not in elsewhere for pair in spelt if _known(pair, have)] # spelt[0] is canonical
         if new: parts["train"][n*(i + 1) - len(new):n*(i + 1)] = new
         count += len(new)
     write_packed(path, words, parts, n)
