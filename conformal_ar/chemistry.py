@@ -138,7 +138,7 @@ def _repr_html_(self:MoleculeSet): return draw(self)
 def _repr_svg_(self:MoleculeSet): return draw(self)
 
 # %% ../nbs/12_chemistry.ipynb #c5626601
-MOST_TOKENS = 2048 # of a source: four times what the shipped model takes, for hydrogens and spellings that cleaning removes
+MOST_TOKENS = 2048 # of a source: four times what the shipped model takes, as cleaning removes some
 
 def clean_source(
     text # SMILES of what goes into the flask

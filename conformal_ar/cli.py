@@ -23,25 +23,29 @@ def _short(e):
     return " ".join(str(e).split()) or type(e).__name__
 
 def _printable(text):
-    "The text, with an escape for each half of a surrogate pair, which UTF-8 cannot hold; in JSON it reads the same"
+    "The text, halves of surrogate pairs escaped, as UTF-8 lacks them; JSON reads the same"
     return text.encode("utf-8", "backslashreplace").decode()
 
 def _say(message): typer.echo(_printable(f"conformal-ar: {message}"), err=True)
 
 def _brief(text, most=120): return text if len(text) <= most else text[:most - 1] + "…"
 
-_mendable = (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile, pickle.UnpicklingError)
+_mendable = (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile,
+    pickle.UnpicklingError)
 
 def _explain(e):
     "An error in one line, and the exit code"
-    if isinstance(e, MemoryError) or type(e).__name__ == "OutOfMemoryError" or "allocate memory" in str(e):
-        return f"out of memory: try fewer or shorter inputs, a smaller --max-len, --width or --max-candidates, or a smaller model ({_brief(_short(e))})", 2
-    if isinstance(e, _mendable): return _short(e), 2
-    return f"unexpected error {type(e).__name__}: {_brief(_short(e), 300)}; conformal-ar --debug … shows where", 1
+    name, said = type(e).__name__, _short(e)
+    full = name == "OutOfMemoryError" or "allocate memory" in said   # torch, on a GPU and on a CPU
+    if full or isinstance(e, MemoryError):
+        return ("out of memory: try fewer or shorter inputs, a smaller --max-len, --width or "
+                f"--max-candidates, or a smaller model ({_brief(said)})"), 2
+    if isinstance(e, _mendable): return said, 2
+    return f"unexpected error {name}: {_brief(said, 300)}; conformal-ar --debug … shows where", 1
 
 # %% ../nbs/40_cli.ipynb #b3dad853
 class OneLineErrors(TyperGroup):
-    "Commands whose errors are one line on stderr, and exit code 2 if they can be mended, else 1"
+    "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
     order = "demo train calibrate predict evaluate reproduce bench notebooks".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
@@ -52,8 +56,8 @@ class OneLineErrors(TyperGroup):
                 warnings.showwarning = lambda w, *_: _say(f"warning: {_short(w)}")
                 return super().invoke(ctx)
         except Exception as e:
-            ours = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE   # typer's own way to end
-            if ours or ctx.params.get("debug"): raise
+            own = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE
+            if own or ctx.params.get("debug"): raise   # typer's own ways to end, or all
             message, code = _explain(e)
             _say(message)
             raise typer.Exit(code) from None
@@ -150,7 +154,8 @@ def read_columns(
 def _check_unicode(text, where=""):
     "Refuse a text with half of a surrogate pair, which JSON can spell but no file can hold"
     half = re.search("[\ud800-\udfff]", text)
-    if half: raise ValueError(f"{where}{half[0]!r} at position {half.start()} is half of a surrogate pair, so this is no text")
+    if half: raise ValueError(f"{where}{half[0]!r} at position {half.start()} is half of a "
+                              "surrogate pair, so this is no text")
 
 def _text(path, line, row, column):
     "The text in a column of a row"
@@ -174,8 +179,8 @@ class TaskName(str, Enum):
     "The tasks whose model, data and texts are known by name"
     additions, reactions = "additions", "reactions"
 
-_most_len = 100_000    # tokens: far more than models write; an array of pairs by steps must fit into memory
-_most_width = 10_000   # prefixes: their log-probabilities over 32,000 tokens take 1.3 GB
+_most_len = 10_000    # tokens: more than models write; an array of pairs by steps must fit into memory
+_most_width = 1_000   # prefixes: their log-probabilities over 128,000 tokens take half a GB
 
 Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns; for reactions also lines of "
     "REACTANTS>>PRODUCT; or additions or reactions, for held-out pairs of that task.")]
@@ -202,8 +207,9 @@ def _load_model(name, device=None):
     if device is not None: _check_device(device)
     if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
     try:
-        # code that comes with a model is not run: without the False, transformers would ask on standard input
-        config = AutoConfig.from_pretrained(shipped_models().get(name, name), trust_remote_code=False)
+        # code that comes with a model is not run; without the False, a question is asked on stdin
+        folder = shipped_models().get(name, name)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         if config.is_encoder_decoder: return HFSeq2Seq.from_pretrained(name, device=device)
         from conformal_ar.causal import HFCausal
         return HFCausal.from_pretrained(name, device=device)
@@ -214,8 +220,10 @@ def _load_model(name, device=None):
 
 def _reason(e):
     "Why the libraries cannot load a model: the error behind the last one, its first sentence"
-    said = _short(e.__cause__ or e).split(". ")[0]
-    return "its weights have other shapes than its configuration" if "mismatched_sizes" in said else _brief(said, 200)
+    e = e.__cause__ or e
+    said = _short(e).split(". ")[0]
+    if "mismatched_sizes" in said: return "its weights have other shapes than its configuration"
+    return _brief(said if isinstance(e, (*_mendable, RuntimeError)) else f"{type(e).__name__}: {said}", 200)
 
 def _writable(ctx, folder):
     "Check that a folder can be written; where it was made for this and stays empty, it goes again when the command ends"
@@ -266,13 +274,14 @@ def _save_calibration(cp, folder, model, task, masks=False):
     cp.save(folder, notes=dict(model=model, task=task, masks=masks))
 
 def _noted(folder, task=None):
-    "Model, task and masks of a calibration, as `calibrate` noted them; without notes a calibration of molecules is known by its canonical form"
+    "Model, task and masks of a calibration, as `calibrate` noted them; molecules are also known by their canonical form"
     from conformal_ar.procedure import FILE, _read
     data = _read(folder)
     noted = data.get("notes") or {}
     kinds = dict(model=str|None, task=str|None, masks=bool|None)
     if not isinstance(noted, dict) or any(not isinstance(noted.get(k), kind) for k, kind in kinds.items()):
-        raise ValueError(f"{folder/FILE}: odd notes of model, task and masks: {_brief(json.dumps(noted))}; calibrate again")
+        raise ValueError(f"{folder/FILE}: odd notes of model, task and masks: "
+                         f"{_brief(json.dumps(noted))}; calibrate again")
     task = getattr(task, "value", task) or noted.get("task")
     if task is None and data.get("canonicalize") == "conformal_ar.chemistry.canonical": task = "reactions"
     return dict(model=noted.get("model"), task=task, masks=bool(noted.get("masks")))

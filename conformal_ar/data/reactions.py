@@ -145,17 +145,16 @@ def clean_lines(
 
 # %% ../../nbs/11_reactions.ipynb #7f741e30
 TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>|\*|\$|\%[0-9]{2}|[0-9])")
-_token = re.compile(TOKEN)
+_token = re.compile(TOKEN + "|(?s:.)") # or any other character, so that it is found without a search for the next token
 
 def smiles_tokens(
     text # SMILES, dots and `>` included
 ) -> list: # of texts
     "Cut a SMILES string into atom-wise tokens (Schwaller et al. 2019)."
-    tokens, end = [], 0
+    tokens = []
     for m in _token.finditer(text):
-        if m.start() != end: break
-        tokens.append(m.group()); end = m.end()
-    if end < len(text): raise ValueError(f"{text[end]!r} at position {end} of {text!r} is not SMILES")
+        if m[1] is None: raise ValueError(f"{m[0]!r} at position {m.start()} of {text!r} is not SMILES")
+        tokens.append(m[0])
     return tokens
 
 # %% ../../nbs/11_reactions.ipynb #73dc6176
