@@ -78,12 +78,19 @@ def check_imports(folder):
     res = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(1))
     assert res.returncode == 0, res.stderr.strip().splitlines()[-1]
 
+def check_names(folder):
+    "No name in the package is undefined, and none is imported or assigned in vain."
+    # F811: with `@patch` the methods of several classes have one name
+    rules = ["--isolated", "--no-cache", "--select", "F", "--ignore", "F811", "--output-format", "concise"]
+    res = subprocess.run([*command("ruff"), "check", *rules, package], cwd=root, capture_output=True, text=True)
+    assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nimport what is missing in an exported cell"
+
 def run_checks():
     "How many checks failed; each says how to put it right."
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         scratch_copy(folder)
-        for check in (check_export, check_clean, check_readme, check_sidebar, check_imports):
+        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_imports):
             try: check(Path(folder))
             except Exception as e:
                 failed += 1
