@@ -575,6 +575,7 @@ def row_bytes(self: HFSeq2Seq,
 # %% ../nbs/20c_rounding.ipynb #e3a13327
 import torch
 from fastcore.basics import patch
+from .autoregressive import real_tokens, stepwise_scores
 
 # %% ../nbs/20c_rounding.ipynb #ba934e42
 @patch
@@ -584,10 +585,5 @@ def rounding(self: HFSeq2Seq,
 ) -> torch.Tensor: # differences of the real tokens, in nats
     "How far teacher-forced and cached log-probabilities of targets are apart."
     targets = targets.to(self.device)
-    rows, steps = torch.arange(len(targets), device=self.device), []
-    state, log_probs = self.start(inputs)
-    for token in targets.T:
-        steps.append(log_probs.gather(1, token[:, None])[:, 0])
-        state, log_probs = self.extend(state, rows, token)
-    forced = self.score(inputs, targets)
-    return (torch.stack(steps, 1) - forced).abs()[forced != 0]
+    apart = (stepwise_scores(self, inputs, targets) - self.score(inputs, targets)).abs()
+    return apart[real_tokens(targets, self.end_token_id, self.pad_token_id)]

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, check_distribution, check_ids, target_lengths
+from .autoregressive import Autoregressor, check_decoding, check_distribution, check_ids, target_lengths
 from .conformal import Guarantee, PredictionSet, check_count, check_risk
 from .equivalence import merge_equivalent
 from .results import write_text
@@ -182,6 +182,7 @@ def calibrate(self:Procedure,
     self._check_by_class()
     inputs, ids = self._ids(inputs, targets, input_column, target_column)
     check_distribution(getattr(self.ar, "bare", self.ar).start(inputs[:4])[1])
+    check_decoding(self.ar, inputs, ids[:, :self.max_len])
     self._calibrate(inputs, ids, progress=progress, **kwargs)
     return self
 
