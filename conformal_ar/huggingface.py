@@ -678,7 +678,8 @@ def _apart(these, those):
 def _trial_rows(self: HFSeq2Seq):
     "Two rows of ordinary ids, a long and a short one."
     config = self.model.config.get_text_config(decoder=True)
-    special = {self.start_token_id, self.end_token_id, self.pad_token_id, config.pad_token_id}
+    special = {self.start_token_id, self.end_token_id, self.pad_token_id,
+               getattr(config, "pad_token_id", None)}
     size = min(9, getattr(config, "vocab_size", 9))
     ids = ([i for i in range(size) if i not in special] or [self.end_token_id])*3
     return [ids[:3], ids[1:2]]
