@@ -186,10 +186,11 @@ def check_ids(
     ids:torch.Tensor, # [N, L] target ids, each row with its end token
     end_token_id:int, # The end token
     pad_token_id:int, # Padding
+    n_tokens:int|None=None, # Tokens in the vocabulary, if known
 )->torch.Tensor: # [N, L] the same, padded after the first end token
-    "Refuse ids that are not rows of whole numbers with an end token (`TypeError`, `ValueError`); pad after it"
+    "Refuse ids that are not rows of tokens with an end token (`TypeError`, `ValueError`); pad after it"
     ids = torch.as_tensor(ids)
-    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+    if ids.ndim != 2 or ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise TypeError(f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape {list(ids.shape)}")
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     if (lengths > ids.shape[1]).any():
@@ -198,6 +199,13 @@ def check_ids(
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
     if len(ids) and ids.min() < 0: raise ValueError(f"target {int((ids < 0).any(1).nonzero()[0])} has a negative id")
+    if n_tokens is not None and len(ids) and ids.max() >= n_tokens:
+        i = int((ids >= n_tokens).any(1).nonzero()[0])
+        raise ValueError(f"target {i} has the id {int(ids[i].max())}, but the model knows {n_tokens} tokens, 0 to {n_tokens - 1}")
+    early = (ids == pad_token_id) & ~after
+    if pad_token_id != end_token_id and early.any():
+        i, step = early.nonzero()[0].tolist()
+        raise ValueError(f"target {i} has padding (id {pad_token_id}) at position {step}, before its end token: padding is no token of a sequence")
     return ids
 
 # %% ../nbs/01_autoregressive.ipynb #46e41bde
