@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, NamedTuple
 from unittest import mock
 
 # %% ../nbs/40d_bench.ipynb #b0a5c6eb

@@ -6,7 +6,7 @@
 __all__ = ['app', 'Data', 'Task', 'Calibration', 'Model', 'MaxCandidates', 'SameModel', 'Device', 'InputColumn', 'TargetColumn', 'OneLineErrors', 'conformal_ar', 'read_rows', 'read_columns', 'ProcedureName', 'TooLong', 'TaskName', 'calibrate', 'predict', 'evaluate', 'demo', 'train', 'reproduce', 'bench', 'notebooks', 'main']
 
 # %% ../nbs/40_cli.ipynb #440a0e30
-import csv, errno, json, os, pickle, shlex, sys, time, warnings, zipfile
+import csv, errno, json, os, pickle, re, shlex, time, warnings, zipfile
 from contextlib import suppress
 from enum import Enum
 from itertools import chain, islice
@@ -22,11 +22,26 @@ def _short(e):
     if isinstance(e, OSError) and e.strerror and e.filename: return f"{e.filename}: {e.strerror}"
     return " ".join(str(e).split()) or type(e).__name__
 
-def _say(message): typer.echo(f"conformal-ar: {message}", err=True)
+def _printable(text):
+    "The text, with an escape for each half of a surrogate pair, which UTF-8 cannot hold; in JSON it reads the same"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+def _say(message): typer.echo(_printable(f"conformal-ar: {message}"), err=True)
+
+def _brief(text, most=120): return text if len(text) <= most else text[:most - 1] + "…"
+
+_mendable = (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile, pickle.UnpicklingError)
+
+def _explain(e):
+    "An error in one line, and the exit code"
+    if isinstance(e, MemoryError) or type(e).__name__ == "OutOfMemoryError" or "allocate memory" in str(e):
+        return f"out of memory: try fewer or shorter inputs, a smaller --max-len, --width or --max-candidates, or a smaller model ({_brief(_short(e))})", 2
+    if isinstance(e, _mendable): return _short(e), 2
+    return f"unexpected error {type(e).__name__}: {_brief(_short(e), 300)}; conformal-ar --debug … shows where", 1
 
 # %% ../nbs/40_cli.ipynb #b3dad853
 class OneLineErrors(TyperGroup):
-    "Commands whose mendable errors are one line on stderr and exit code 2"
+    "Commands whose errors are one line on stderr, and exit code 2 if they can be mended, else 1"
     order = "demo train calibrate predict evaluate reproduce bench notebooks".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
@@ -36,10 +51,12 @@ class OneLineErrors(TyperGroup):
             with warnings.catch_warnings():
                 warnings.showwarning = lambda w, *_: _say(f"warning: {_short(w)}")
                 return super().invoke(ctx)
-        except (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
-            if ctx.params.get("traceback") or getattr(e, "errno", None) == errno.EPIPE: raise
-            _say(_short(e))
-            raise typer.Exit(2) from None
+        except Exception as e:
+            ours = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE   # typer's own way to end
+            if ours or ctx.params.get("debug"): raise
+            message, code = _explain(e)
+            _say(message)
+            raise typer.Exit(code) from None
 
 # %% ../nbs/40_cli.ipynb #9e6c732f
 _o = typer.Option
@@ -53,7 +70,7 @@ def _version(show:bool):
 
 @app.callback()
 def conformal_ar(
-    traceback:Annotated[bool, _o("--traceback", help="Show the traceback of an error.")]=False,
+    debug:Annotated[bool, _o("--debug", help="Show the traceback of an error.")]=False,
     version:Annotated[bool, _o("--version", callback=_version, is_eager=True, help="Show the version.")]=False,
 ):
     "Prediction sets, with coverage guarantees, for autoregressive sequence models."
@@ -124,16 +141,25 @@ def read_columns(
     *columns:str, # names of the columns to read
 )->list: # one list of texts for each column
     "Read columns of texts from a JSONL or CSV file"
-    return [list(column) for column in zip(*(values for _, values in read_rows(path, *columns)))]
+    rows = read_rows(path, *columns)
+    for line, values in rows:
+        for text in values: _check_unicode(text, f"{path}, line {line}: ")
+    return [list(column) for column in zip(*(values for _, values in rows))]
 
 # %% ../nbs/40_cli.ipynb #46bedf5a
+def _check_unicode(text, where=""):
+    "Refuse a text with half of a surrogate pair, which JSON can spell but no file can hold"
+    half = re.search("[\ud800-\udfff]", text)
+    if half: raise ValueError(f"{where}{half[0]!r} at position {half.start()} is half of a surrogate pair, so this is no text")
+
 def _text(path, line, row, column):
     "The text in a column of a row"
     if column not in row:
         raise _at(path, line, f"there is no column '{column}'; there are: {', '.join(row) or 'none'}")
     value = row[column]
     if isinstance(value, str): return value
-    raise _at(path, line, f"column '{column}' is not a text: {json.dumps(value)[:60]}")
+    shown = {dict: "an object", list: "a list"}.get(type(value)) or json.dumps(value)[:60]
+    raise _at(path, line, f"column '{column}' is not a text: {shown}")
 
 # %% ../nbs/40_cli.ipynb #d6155c4d
 class ProcedureName(str, Enum):
@@ -148,29 +174,48 @@ class TaskName(str, Enum):
     "The tasks whose model, data and texts are known by name"
     additions, reactions = "additions", "reactions"
 
+_most_len = 100_000    # tokens: far more than models write; an array of pairs by steps must fit into memory
+_most_width = 10_000   # prefixes: their log-probabilities over 32,000 tokens take 1.3 GB
+
 Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns; for reactions also lines of "
     "REACTANTS>>PRODUCT; or additions or reactions, for held-out pairs of that task.")]
 Task = Annotated[TaskName|None, _o(help="What the texts are: that of the model or the data by default.")]
 Calibration = Annotated[Path, typer.Argument(help="Folder that `calibrate` wrote.")]
 Model = Annotated[str|None, _o(help="A shipped model (additions, reactions), a model folder, or a hub id; that of the task by default.")]
-MaxCandidates = Annotated[int|None, _o(help="Most candidates of an input at a step; where this bites, the set is marked truncated and may lack the truth.")]
+MaxCandidates = Annotated[int|None, _o(min=1, help="Most candidates of an input at a step; where this bites, the set is marked truncated and may lack the truth.")]
 SameModel = Annotated[str|None, _o(help="The model of the calibration; the one it was made with by default.")]
 Device = Annotated[str|None, _o(help="Where to run, e.g. cpu or cuda; chosen automatically by default.")]
 InputColumn = Annotated[str, _o(help="Column of the inputs.")]
 TargetColumn = Annotated[str, _o(help="Column of the targets.")]
 
 # %% ../nbs/40_cli.ipynb #9e233785
+def _check_device(device):
+    "Refuse a device that this machine lacks, or that holds no numbers, such as meta"
+    import torch
+    try: torch.zeros(1, device=device).item()
+    except Exception as e: raise ValueError(f"no device '{device}': {_short(e)[:90]}") from e
+
 def _load_model(name, device=None):
     "The model behind a shipped name, a folder or a hub id"
-    import torch
+    from transformers import AutoConfig
     from conformal_ar.huggingface import HFSeq2Seq, shipped_models
-    try: torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as e: raise ValueError(f"no device '{device}': {_short(e)[:90]}") from e
-    from safetensors import SafetensorError
-    try: return HFSeq2Seq.from_pretrained(name, device=device)
-    except (OSError, ValueError, KeyError, SafetensorError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
-        raise ValueError(f"no model '{name}': neither shipped ({', '.join(shipped_models())}), nor a "
-                         f"model folder, nor found on the hub ({_short(e).split('. ')[0]})") from e
+    if device is not None: _check_device(device)
+    if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
+    try:
+        # code that comes with a model is not run: without the False, transformers would ask on standard input
+        config = AutoConfig.from_pretrained(shipped_models().get(name, name), trust_remote_code=False)
+        if config.is_encoder_decoder: return HFSeq2Seq.from_pretrained(name, device=device)
+        from conformal_ar.causal import HFCausal
+        return HFCausal.from_pretrained(name, device=device)
+    except Exception as e:   # whatever a damaged folder makes the libraries raise
+        kind = "this folder holds none" if Path(name).is_dir() else (
+            f"neither shipped ({', '.join(shipped_models())}), nor a folder, nor found on the hub")
+        raise ValueError(f"no model '{name}': {kind} that can be used ({_reason(e)})") from e
+
+def _reason(e):
+    "Why the libraries cannot load a model: the error behind the last one, its first sentence"
+    said = _short(e.__cause__ or e).split(". ")[0]
+    return "its weights have other shapes than its configuration" if "mismatched_sizes" in said else _brief(said, 200)
 
 def _writable(ctx, folder):
     "Check that a folder can be written; where it was made for this and stays empty, it goes again when the command ends"
@@ -194,7 +239,7 @@ def _task(task, model=None, data=None):
     "The name of the task (None for texts of any kind), and the model"
     names = [t.value for t in TaskName]
     task = getattr(task, "value", task) or next((x for x in (data, model) if x in names), None)
-    return task, model or task or "additions"
+    return task, task or "additions" if model is None else model
 
 def _canonicalize(task):
     "The function that merges equivalent texts of a task, or None"
@@ -217,33 +262,26 @@ def _masked(ar, masks):
 
 def _save_calibration(cp, folder, model, task, masks=False):
     "Save a calibration with the names of its model and task, and whether masks were on"
-    from conformal_ar.results import write_text
     if Path(model).is_dir(): model = str(Path(model).resolve())
-    write_text(folder/"model.json", json.dumps(dict(model=model, task=task, masks=masks)) + "\n")
-    cp.save(folder)
+    cp.save(folder, notes=dict(model=model, task=task, masks=masks))
 
 def _noted(folder, task=None):
-    "Model, task and masks of a calibration, as `calibrate` noted them; without a note a calibration of molecules is known by its canonical form"
-    def read(name):
-        try: data = json.loads((folder/name).read_text())
-        except (OSError, ValueError): return {}
-        return data if isinstance(data, dict) else {}
-    noted = read("model.json")
-    for key, value in noted.items():
-        if key in ("model", "task") and not isinstance(value, str|None):
-            raise ValueError(f"{folder/'model.json'}: '{key}' is not a text: {json.dumps(value)[:60]}")
+    "Model, task and masks of a calibration, as `calibrate` noted them; without notes a calibration of molecules is known by its canonical form"
+    from conformal_ar.procedure import FILE, _read
+    data = _read(folder)
+    noted = data.get("notes") or {}
+    kinds = dict(model=str|None, task=str|None, masks=bool|None)
+    if not isinstance(noted, dict) or any(not isinstance(noted.get(k), kind) for k, kind in kinds.items()):
+        raise ValueError(f"{folder/FILE}: odd notes of model, task and masks: {_brief(json.dumps(noted))}; calibrate again")
     task = getattr(task, "value", task) or noted.get("task")
-    if task is None and read("conformal.json").get("canonicalize") == "conformal_ar.chemistry.canonical": task = "reactions"
-    if not isinstance(masks := noted.get("masks", False), bool):
-        raise ValueError(f"{folder/'model.json'}: 'masks' is neither true nor false: {json.dumps(masks)[:60]}")
-    return dict(model=noted.get("model"), task=task, masks=masks)
+    if task is None and data.get("canonicalize") == "conformal_ar.chemistry.canonical": task = "reactions"
+    return dict(model=noted.get("model"), task=task, masks=bool(noted.get("masks")))
 
 # %% ../nbs/40_cli.ipynb #bf2cb25f
 def _load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     _procedure("dynamic")  # loads the modules, so that `Procedure.load` knows them
-    from conformal_ar.procedure import FILE, Procedure
-    if not (folder/FILE).is_file(): raise FileNotFoundError(f"no saved calibration at {folder/FILE}")
+    from conformal_ar.procedure import Procedure
     noted = _noted(folder, task)
     model, task = model or noted["model"], noted["task"]
     if model is None: raise ValueError(f"{folder} does not say which model it was made with: give --model")
@@ -281,8 +319,6 @@ def _input_rows(path, column, task):
     if not rows: raise ValueError(f"{path}: there are no lines")
     return rows
 
-def _brief(text, most=120): return text if len(text) <= most else text[:most - 1] + "…"
-
 # %% ../nbs/40_cli.ipynb #87614f64
 def _why(error, task, ar, text):
     "What is wrong with a text, in one line; of reactions the token that the model does not know"
@@ -302,6 +338,7 @@ def _usable(rows, task, ar, most=20):
     for line, text in rows:
         clean = text
         try:
+            _check_unicode(text)
             clean, said = _clean(task, text)
             if hasattr(ar, "check"): ar.check([clean])
         except ValueError as e: bad[line] = _why(e, task, ar, clean); continue
@@ -346,6 +383,7 @@ def _file_pairs(path, columns, task, ar):
     rows = _pair_rows(path, columns, task)
     good, _ = _usable([(line, x) for line, (x, _) in rows], task, ar)
     target = {line: y for line, (_, y) in rows}
+    for line, y in target.items(): _check_unicode(y, f"{path}, line {line}: ")
     if task == "reactions":
         from conformal_ar.chemistry import align_product
         source = {line: x for line, (x, _) in rows}
@@ -451,10 +489,10 @@ def calibrate(
     procedure:Annotated[ProcedureName, _o(help="Dynamic beams, subsets of a fixed beam, or level sets.")]="dynamic",
     alpha:Annotated[float|None, _o(help="Risk in (0, 1): per decoding step (dynamic), within the beam (subsets), of the whole sequence (level-sets); 0.01 by default.")]=None,
     target:Annotated[float|None, _o(help="Instead: the promise for the whole sequence, in (0, 1) (dynamic, level-sets).")]=None,
-    max_len:Annotated[int|None, _o(help="Most tokens of a sequence, the end token counted; a named task knows it.")]=None,
+    max_len:Annotated[int|None, _o(min=1, max=_most_len, help="Most tokens of a sequence, the end token counted; a named task knows it.")]=None,
     lengths:Annotated[Path|None, _o(help="File of other pairs, whose targets choose max-len.")]=None,
-    pairs:Annotated[int, _o(help="How many pairs of a named task.")]=1000,
-    width:Annotated[int|None, _o(help="Beam width (subsets); 5 by default.")]=None,
+    pairs:Annotated[int, _o(min=1, help="How many pairs of a named task.")]=1000,
+    width:Annotated[int|None, _o(min=1, max=_most_width, help="Beam width (subsets); 5 by default.")]=None,
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
     too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
     delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
@@ -493,6 +531,8 @@ def calibrate(
     typer.echo(f"calibrated {cp}\n{_promise(cp.guarantee)}\nsaved to {output}")
 
 # %% ../nbs/40a_cli_sets.ipynb #71f1ac47
+def _json_line(data): return _printable(json.dumps(data, ensure_ascii=False)) + "\n"
+
 def _set_line(s, line=None):
     "One prediction set as a line of JSON"
     rounded = lambda v: [round(float(x), 6) for x in v]
@@ -500,7 +540,7 @@ def _set_line(s, line=None):
     if hasattr(s, "log_probs"):
         import numpy as np
         out |= dict(probabilities=rounded(np.exp(s.log_probs)), strings=s.n_strings, invalid=s.invalid)
-    return json.dumps(out if line is None else dict(line=line) | out, ensure_ascii=False) + "\n"
+    return _json_line(out if line is None else dict(line=line) | out)
 
 def _check_pictures(folder):
     "Refuse a folder with pictures of another run: they would stand among the new ones"
@@ -545,7 +585,7 @@ def predict(
     sets = cp.predict([x for _, x in good], progress=True, **_cap(cp, max_candidates))
     found = {line: _set_line(s, line) for line, s in zip(lines, sets)}
     for line, x in rows:
-        if line in bad: found[line] = json.dumps(dict(line=line, input=x, error=bad[line]), ensure_ascii=False) + "\n"
+        if line in bad: found[line] = _json_line(dict(line=line, input=x, error=bad[line]))
     if output: write_text(output, "".join(found[line] for line, _ in rows))
     else: typer.echo("".join(found[line] for line, _ in rows), nl=False)
     if pictures: _draw(sets, lines, pictures, cp.guarantee)
@@ -582,7 +622,7 @@ def _command(ctx):
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data,
     results:Annotated[Path|None, _o(help="JSON file for the numbers.")]=None,
-    pairs:Annotated[int, _o(help="How many pairs of a named task; others than those of `calibrate`.")]=200,
+    pairs:Annotated[int, _o(min=1, help="How many pairs of a named task; others than those of `calibrate`.")]=200,
     max_candidates:MaxCandidates=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input", target_column:TargetColumn="target",
     device:Device=None,
@@ -804,8 +844,8 @@ def demo(
     target:Annotated[float|None, _o(help="Promise of the level sets (reactions); one that stays affordable by default.")]=None,
     n_cal:Annotated[int|None, _o(help="Calibration pairs; 4000, for reactions 250.")]=None,
     n_test:Annotated[int|None, _o(help="Test pairs; 1500, for reactions 80.")]=None,
-    max_candidates:Annotated[int|None, _o(help="Most candidates of an input at a step of the level sets (reactions); 256 by default.")]=None,
-    seed:Annotated[int, _o(help="Which held-out pairs calibrate and which test.")]=0,
+    max_candidates:Annotated[int|None, _o(min=1, help="Most candidates of an input at a step of the level sets (reactions); 256 by default.")]=None,
+    seed:Annotated[int, _o(min=0, help="Which held-out pairs calibrate and which test.")]=0,
     model:Annotated[str|None, _o(help="Another model than the one that comes with the package.")]=None, device:Device=None,
 ):
     """Calibrate procedures and test them, on integer additions or on chemical reactions.
@@ -837,8 +877,8 @@ def train(
     preset:Annotated[str, _o(help="pocket: a small model; paper: the paper's.")]="pocket",
     output:Annotated[Path|None, _o(help="Folder of the run; runs/TASK-PRESET by default.")]=None,
     restart:Annotated[bool, _o("--restart", help="Begin anew, whatever checkpoints there are.")]=False,
-    seed:Annotated[int, _o(help="Seed of weights, data and order.")]=0,
-    save_steps:Annotated[int|None, _o(help="Optimiser steps between checkpoints.")]=None,
+    seed:Annotated[int, _o(min=0, max=2**32 - 1, help="Seed of weights, data and order.")]=0,
+    save_steps:Annotated[int|None, _o(min=1, help="Optimiser steps between checkpoints.")]=None,
     minutes:Annotated[float|None, _o(help="Stop after that long, with a checkpoint (reactions).")]=None,
     start:Annotated[str|None, _o(help="Start from the weights of this model: a folder, or reactions (reactions).")]=None,
     packed:Annotated[Path|None, _o(help="File of tokenised reactions; made in the folder of the run by default (reactions).")]=None,
@@ -849,6 +889,8 @@ def train(
     task, own = getattr(task, "value", task), dict(minutes=minutes, start=start, packed=packed, processes=processes)
     own = {k: v for k, v in own.items() if v is not None}
     if own and task != "reactions": raise ValueError(f"--{next(iter(own))} is for reactions")
+    if minutes is not None and not 0 < minutes < float("inf"): raise ValueError(f"--minutes must be above 0; got {minutes:g}")
+    if device is not None: _check_device(device)
     if packed and not packed.is_file(): raise FileNotFoundError(f"{packed}: No such file or directory")
     output = _writable(ctx, output or Path("runs")/f"{task}-{preset}")
     from conformal_ar import training
@@ -878,7 +920,7 @@ def reproduce(
     output:Annotated[Path, _o(help="Folder for the table and the model's passes.")]=Path("runs/reproduce"),
     repetitions:Annotated[int|None, _o(help="Repetitions; those of the paper by default.")]=None,
     pairs:Annotated[int|None, _o(help="Only the first pairs of the pool, for a quick look.")]=None,
-    seed:Annotated[int, _o(help="Which pairs calibrate and which test.")]=0,
+    seed:Annotated[int, _o(min=0, help="Which pairs calibrate and which test.")]=0,
     model:Annotated[str|None, _o(help="Another model than the one of the task.")]=None, device:Device=None,
 ):
     "Reproduce a table of the paper."
@@ -911,7 +953,13 @@ def bench(
     run_benchmarks(out=out, quick=quick, only=only or None, scale=scale, command=" ".join(["conformal-ar bench", *said]))
 
 # %% ../nbs/40c_cli_runs.ipynb #34c48fbb
-def _cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
+def _cells(path):
+    "The cells of a notebook, each with its type and source"
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for c in cells: c["cell_type"], "".join(c["source"])
+    except (ValueError, KeyError, TypeError, RecursionError): raise ValueError(f"{path} is no notebook, or not whole") from None
+    return cells
 
 def _skipped(path):
     "Does a notebook ask, in its front matter, not to be run by tests?"

@@ -313,6 +313,7 @@ def _name(f): # methods of built-in classes, such as str.upper, have no module
 @patch
 def save(self:Procedure,
     folder:str|Path, # Folder to write `conformal.json` into
+    notes:dict|None=None, # What else to keep in it, of what JSON holds
 )->Path: # The file
     "Save the calibration as JSON"
     if self.by_class and not _is_named(self.canonicalize): raise ValueError(f"calibrated by the classes of {_name(self.canonicalize)}, a name that "
@@ -321,6 +322,7 @@ def save(self:Procedure,
         settings={s: str(getattr(self, s)) if _is_risk(s) else _plain(getattr(self, s)) for s in self.settings},
         canonicalize=_name(self.canonicalize), guarantee=self.guarantee.asdict(), found={f: _plain(getattr(self, f)) for f in self.found},
         fingerprint=_fingerprint(self.ar), versions={p: version(p) for p in ("torch", "numpy", "scipy")})
+    if notes: data["notes"] = notes
     path = Path(folder)/FILE
     write_text(path, json.dumps({**data, "checksum": _checksum(data)}, indent=1))
     return path

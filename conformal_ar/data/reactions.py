@@ -334,9 +334,12 @@ def get_archive(
 # %% ../../nbs/11b_archives.ipynb #624c9d48
 def read_archive(path) -> list: # of lines
     "The lines of the one text file in an archive."
-    with tarfile.open(path) as tar:
-        member = next(m for m in tar if m.isfile() and m.name.endswith(".txt"))
-        return [l.rstrip("\n") for l in io.TextIOWrapper(tar.extractfile(member), encoding="utf-8")] # not `splitlines`, which knows more line ends
+    try:
+        with tarfile.open(path) as tar:
+            member = next((m for m in tar if m.isfile() and m.name.endswith(".txt")), None)
+            if member is None: raise ValueError(f"{path} holds no file whose name ends in .txt")
+            return [l.rstrip("\n") for l in io.TextIOWrapper(tar.extractfile(member), encoding="utf-8")] # not `splitlines`, which knows more line ends
+    except (tarfile.TarError, EOFError, zlib.error) as e: raise ValueError(f"{path} is no archive (.tar.gz), or not whole: {e}") from None
 
 def _to_line(row):
     "A cleaned row as text, without line end."
@@ -393,10 +396,6 @@ def load_reactions(
     if split not in ("paper", "partial"): raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
     names = ["valid", "test"] + ["train"]*(split == "paper")
     return split_reactions({n: clean_archive(n, folder, processes, progress) for n in names}, split, separated, aligned)
-
-# %% ../../nbs/11c_packing.ipynb #718c15d3
-import warnings
-from ..results import whole_file
 
 # %% ../../nbs/11c_packing.ipynb #23fadbb9
 def _random_spelling(mol, rng):
