@@ -715,7 +715,7 @@ def _check_paths(self: HFSeq2Seq):
     except Exception as e:
         why = (str(e).strip() or "no reason given").splitlines()[0]
         raise TypeError(f"{name} is not supported: it does not decode token by token with keys and "
-                        f"values cached in rows ({type(e).__name__}: {why})") from e
+                        f"values cached in rows ({type(e).__name__}: {why})") from None
     for what, (these, those) in found.items():
         if (apart := _apart(these, those)) > APART.get(self.dtype, 0.5):
             hint = "" if self.start_token_id != self.pad_token_id else (" Its start token is its padding "
