@@ -345,7 +345,7 @@ def _read(folder):
     for name, kinds in FIELDS.items():
         if name not in data: raise ValueError(f"{path} has no {name!r}; calibrate again and save")
         if not isinstance(data[name], kinds): raise ValueError(f"{path}: {name!r} cannot be {data[name]!r:.60}; calibrate again and save")
-    if more := set(data) - set(FIELDS): raise ValueError(f"{path} has unknown entries: {sorted(more)}")
+    if more := set(data) - {*FIELDS, "notes"}: raise ValueError(f"{path} has unknown entries: {sorted(more)}")
     return data
 
 def _is_flat(value, levels):
