@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['Autoregressor', 'spend', 'ToyMarkov', 'cumulative_scores', 'target_lengths', 'real_tokens', 'check_ids',
-           'check_log_probs', 'check_distribution', 'take', 'input_length', 'prefix_scores']
+           'check_log_probs', 'check_distribution', 'take', 'input_length', 'prefix_scores', 'stepwise_scores',
+           'check_decoding']
 
 # %% ../nbs/01_autoregressive.ipynb #4f705f5e
 from hashlib import sha256
@@ -185,10 +186,11 @@ def check_ids(
     ids:torch.Tensor, # [N, L] target ids, each row with its end token
     end_token_id:int, # The end token
     pad_token_id:int, # Padding
+    n_tokens:int|None=None, # Tokens in the vocabulary, if known
 )->torch.Tensor: # [N, L] the same, padded after the first end token
-    "Refuse ids that are not rows of whole numbers with an end token (`TypeError`, `ValueError`); pad after it"
+    "Refuse ids that are not rows of tokens with an end token (`TypeError`, `ValueError`); pad after it"
     ids = torch.as_tensor(ids)
-    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+    if ids.ndim != 2 or ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise TypeError(f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape {list(ids.shape)}")
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     if (lengths > ids.shape[1]).any():
@@ -197,6 +199,13 @@ def check_ids(
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
     if len(ids) and ids.min() < 0: raise ValueError(f"target {int((ids < 0).any(1).nonzero()[0])} has a negative id")
+    if n_tokens is not None and len(ids) and ids.max() >= n_tokens:
+        i = int((ids >= n_tokens).any(1).nonzero()[0])
+        raise ValueError(f"target {i} has the id {int(ids[i].max())}, but the model knows {n_tokens} tokens, 0 to {n_tokens - 1}")
+    early = (ids == pad_token_id) & ~after
+    if pad_token_id != end_token_id and early.any():
+        i, step = early.nonzero()[0].tolist()
+        raise ValueError(f"target {i} has padding (id {pad_token_id}) at position {step}, before its end token: padding is no token of a sequence")
     return ids
 
 # %% ../nbs/01_autoregressive.ipynb #46e41bde
@@ -270,3 +279,57 @@ def prefix_scores(
     scores = cumulative_scores(log_probs, lengths, normalize)
     scores[lengths > max_len, -1] = -np.inf
     return scores
+
+# %% ../nbs/01_autoregressive.ipynb #8671f3a4
+def stepwise_scores(
+    ar:Autoregressor,     # The model
+    inputs:Sequence,      # [B] conditions
+    targets:torch.Tensor, # [B, L] token ids, padded after the end token
+)->torch.Tensor: # [B, L] natural log-probability of each, 0 on padding; −∞ from the first impossible token on
+    "Log-probabilities of given targets along the path of decoding, one token at a time"
+    state, log_probs = ar.start(inputs)
+    targets = targets.to(log_probs.device)
+    real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
+    scores, rows = log_probs.new_zeros(targets.shape), torch.arange(len(targets), device=targets.device)
+    for step in range(targets.shape[1]):
+        now = log_probs.gather(1, targets[rows, step, None])[:, 0].masked_fill(~real[rows, step], 0)
+        scores[rows, step] = now
+        going = (now > -torch.inf) & (step + 1 < real[rows].sum(1))   # a search never extends the others
+        going, rows = going.nonzero()[:, 0], rows[going]
+        if not len(rows): break
+        state, log_probs = ar.extend(state, going, targets[rows, step])
+    impossible = (scores == -torch.inf).cumsum(1) > 0
+    return scores.masked_fill(impossible & real, -torch.inf)
+
+# %% ../nbs/01_autoregressive.ipynb #656b1514
+def _rounding_allowance(ar):
+    "What rounding can explain, in nats per token"
+    slack, dtype = getattr(ar, "slack", 0.), getattr(getattr(ar, "bare", ar), "dtype", torch.float32)
+    if dtype in (torch.bfloat16, torch.float16): return max(slack, 128*torch.finfo(dtype).eps)
+    return max(10*slack, 1e-3)
+
+def check_decoding(
+    ar:Autoregressor,          # The model
+    inputs:Sequence,           # [N] conditions
+    ids:torch.Tensor,          # [N, L] target ids, padded after the end token
+    pairs:int=8,               # How many pairs are followed, from the shorter half of the targets
+    tolerance:float|None=None, # Allowed difference, nats per token; None: what rounding explains
+):
+    "Raise `ValueError` if teacher forcing and decoding give a target's tokens different log-probabilities"
+    if tolerance is None: tolerance = _rounding_allowance(ar)
+    lengths = target_lengths(ids, ar.end_token_id)
+    short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
+    rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
+    chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
+    stepwise = stepwise_scores(ar, chosen, targets).float().cpu()
+    forced = ar.score(chosen, targets).float().cpu()
+    for scores in (stepwise, forced): check_log_probs(scores, rows)
+    real = real_tokens(targets.cpu(), ar.end_token_id, ar.pad_token_id)
+    forced = forced.masked_fill((forced == -torch.inf).cumsum(1) > 0, -torch.inf)
+    apart = (stepwise - forced).abs().masked_fill((stepwise == forced) | ~real, 0)
+    if apart.max() <= tolerance: return
+    row, step = np.unravel_index(int(apart.argmax()), apart.shape)
+    raise ValueError(f"{type(ar).__name__} decodes otherwise than it scores: for token {step} (id {targets[row, step]}) of target {rows[row]}, "
+        f"score gives {forced[row, step]:.4g} and start and extend give {stepwise[row, step]:.4g}, {apart[row, step]:.2g} nats apart, where rounding "
+        f"explains {tolerance:.1g}. A calibration by teacher forcing would promise nothing for what is decoded: the model must see the same tokens along "
+        "both paths (start token, causal mask, positions; evaluation mode), or this kind of model cannot be used; in half precision, try float32")

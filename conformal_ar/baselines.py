@@ -159,23 +159,27 @@ class ConformalSampling(Procedure):
 @patch
 def scores(self:ConformalSampling, draws:Draws, targets:torch.Tensor)->np.ndarray: # [n]
     "Conformal scores of targets under these draws"
-    return hit_scores(draws, targets, self.ar.pad_token_id, self.rule, self.floor)
+    found = hit_scores(draws, targets, self.ar.pad_token_id, self.rule, self.floor)
+    found[self._formless(targets)] = -np.inf
+    return found
 
 @patch
 def calibrate_scores(self:ConformalSampling,
     scores:np.ndarray, # [n] from `scores`; −∞ where the truth was not drawn
 )->ConformalSampling: # itself, calibrated
     "Split conformal prediction: the k-th smallest, k = ⌊ε(n+1)⌋"
+    self._guarantee = None
     scores = check_scores(scores)
     n, hits, k = len(scores), int(np.isfinite(scores).sum()), conformal_rank(self.alpha, len(scores))
     check_feasible(self.alpha, n)
     threshold = split_threshold(scores, self.alpha)
-    if np.isinf(threshold): raise ValueError(
+    def why(): return (
         f"{n - hits} of {n} calibration targets are not accepted within {self.draws} draws, at least the k = {k} that are "
         f"given up: at most {hits}/{n + 1} ({hits/(n + 1):.4f}) can be promised (found on these scores: "
         "recalibrate on others to promise it); allow more draws"
         + ("" if self.floor is None else ", or a lower floor"))
-    self.threshold, self._guarantee = threshold, Guarantee(1 - k/(n + 1), "marginal", n, k)
+    self.threshold = threshold
+    self._grant(Guarantee(1 - k/(n + 1), "marginal", n, k), threshold, why, (scores, [k]))
     return self
 
 @patch

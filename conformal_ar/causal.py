@@ -15,7 +15,8 @@ from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
 from .autoregressive import real_tokens
-from .huggingface import SLACK, HFSeq2Seq, PrefixLayer, _chosen, _continue, _device, _prepare, pad_rows
+from .huggingface import (SLACK, HFSeq2Seq, PrefixLayer, _check_pair, _chosen, _continue, _device, _prepare,
+                                      check_tokens, pad_rows)
 
 # %% ../nbs/25_causal_models.ipynb #34590c11
 class HFCausal(HFSeq2Seq):
@@ -26,6 +27,7 @@ class HFCausal(HFSeq2Seq):
         device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
         dtype: torch.dtype=None # of weights and activations; the model's own when None
     ):
+        _check_pair(model, tokenizer)
         name = type(model).__name__
         if model.config.is_encoder_decoder: raise TypeError(f"{name} is an encoder–decoder model: use HFSeq2Seq")
         if not model.can_generate(): raise TypeError(f"{name} does not continue texts: load it with AutoModelForCausalLM")
@@ -42,6 +44,11 @@ class HFCausal(HFSeq2Seq):
         own = getattr(tokenizer, "eos_token_id", None)
         self.end_token_id = own if own in ends else ends[0]
         self.pad_token_id = pads[0] if pads else self.end_token_id
+        self._first = next((m.padding_idx + 1 for m in model.modules()
+                            if hasattr(m, "create_position_ids_from_input_ids")), 0) # RoBERTa and its kin
+        if self.checks: self._check_paths()
+
+    checks = False # on as soon as `start` and `extend` are there
 
     def __repr__(self): return super().__repr__().replace("HFSeq2Seq", "HFCausal", 1)
 
@@ -86,36 +93,47 @@ def encode(self: HFCausal,
     texts # list of target texts
 ) -> torch.Tensor: # [B, L] ids, each row with its end token, padded
     "Token ids of target texts, as they follow a prompt: without a start token."
-    ids, special = self._plain_ids(texts, "target"), {self.end_token_id, self.pad_token_id}
-    for i, row in enumerate(ids):
-        if special & set(row): raise ValueError(f"target {i} spells the end or padding token: {texts[i]!r}; "
-                                                "the end token is added by encode, once")
+    ids = self._plain_ids(texts, "target")
+    self._check_spelt(texts, ids)
     return pad_rows([row + [self.end_token_id] for row in ids], self.pad_token_id)
 
 # %% ../nbs/25_causal_models.ipynb #b3b6eb3b
+@patch
+def _read(self: HFCausal, rows):
+    "Rows of ids [B, P] and their attention mask [B, P], padded on the left."
+    rows = [row[::-1] for row in rows]
+    ids, mask = pad_rows(rows, self.pad_token_id), pad_rows([[1]*len(row) for row in rows], 0)
+    return ids.flip(1).to(self.device), mask.flip(1).to(self.device)
+
 @patch
 def prompts(self: HFCausal,
     inputs # [B] prompts
 ) -> tuple: # [B, P] ids and [B, P] attention mask, padded on the left
     "What the model reads before the target."
-    rows = [row[::-1] for row in self._input_ids(inputs)]
-    ids, mask = pad_rows(rows, self.pad_token_id), pad_rows([[1]*len(row) for row in rows], 0)
-    return ids.flip(1).to(self.device), mask.flip(1).to(self.device)
+    return self._read(self._input_ids(inputs))
 
 # %% ../nbs/25_causal_models.ipynb #162b972c
 @patch
 def _forward(self: HFCausal, ids, mask, keep=1, cache=None):
     "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`, the end of the [R, S] that `mask` covers."
-    most = getattr(self.model.config, "max_position_embeddings", None)
-    if most is not None and len(mask) and (size := int(mask.sum(1).max())) > most:
-        raise ValueError(f"a prompt and what follows it need {size} positions, but the model has {most}: "
+    most = self.positions
+    if most is not None and len(mask) and (size := int(mask.sum(1).max())) + self._first > most:
+        raise ValueError(f"a prompt and what follows it need {size} positions, but the model has {most - self._first}: "
                          "use shorter inputs or a smaller max_len")
-    optional = dict(position_ids=(mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:], logits_to_keep=keep)
-    out = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=cache is not None,
+    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
+    optional = dict(position_ids=places, logits_to_keep=keep)
+    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=cache is not None,
                      **{name: value for name, value in optional.items() if name in self._takes})
     return out.logits[:, -keep:].float().log_softmax(-1)
 
 # %% ../nbs/25_causal_models.ipynb #adb4a4cf
+@patch
+def _forced(self: HFCausal, ids, mask, targets):
+    "[B, L, V] log-probabilities at every place of the targets after prompts, in one pass."
+    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
+    ids, mask = torch.cat([ids, targets[:, :-1]], 1), torch.cat([mask, real[:, 1:].long()], 1)
+    return self._forward(ids, mask, keep=targets.shape[1])
+
 @patch
 @torch.inference_mode()
 def score(self: HFCausal,
@@ -123,12 +141,9 @@ def score(self: HFCausal,
     targets: torch.Tensor # [B, L] ids with the end token, padded
 ) -> torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
     "Log-probability of every target token after its prompt, in one pass (teacher forcing)."
-    ids, mask = self.prompts(inputs)
-    targets = targets.to(self.device)
-    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
-    ids, mask = torch.cat([ids, targets[:, :-1]], 1), torch.cat([mask, real[:, 1:].long()], 1)
-    log_probs = self._forward(ids, mask, keep=targets.shape[1]).gather(-1, targets[..., None])[..., 0]
-    return log_probs.masked_fill(~real, 0)
+    targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
+    log_probs = self._forced(*self.prompts(inputs), targets).gather(-1, targets[..., None])[..., 0]
+    return log_probs.masked_fill(~real_tokens(targets, self.end_token_id, self.pad_token_id), 0)
 
 # %% ../nbs/25_causal_models.ipynb #6141ac74
 class CausalState(NamedTuple):
@@ -141,17 +156,21 @@ class CausalState(NamedTuple):
     def spend(self): "The same, to be extended for the last time"; return self._replace(spent=True)
 
 @patch
-@torch.inference_mode()
-def start(self: HFCausal,
-    inputs # [B] prompts
-) -> tuple: # state and [B, V] log-probabilities of the first token, float32
-    "Read the prompts."
-    ids, mask = self.prompts(inputs)
+def _begin(self: HFCausal, ids, mask):
+    "Read prompts of ids."
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
     if all(type(layer) is DynamicLayer for layer in cache.layers): # others, such as those of sliding windows, stay as they are
         for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask), log_probs
+
+@patch
+@torch.inference_mode()
+def start(self: HFCausal,
+    inputs # [B] prompts
+) -> tuple: # state and [B, V] log-probabilities of the first token, float32
+    "Read the prompts."
+    return self._begin(*self.prompts(inputs))
 
 @patch
 @torch.inference_mode()
@@ -161,11 +180,23 @@ def extend(self: HFCausal,
     tokens # [R] token to append to each
 ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row."
-    rows, tokens = _chosen(rows, tokens, len(state.mask), self.device)
+    rows, tokens = _chosen(rows, tokens, len(state.mask), self.device, self.vocab_size)
     mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
     log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
     return CausalState(cache, mask, slots), log_probs if slots is None else log_probs[slots]
+
+# %% ../nbs/25_causal_models.ipynb #04c4dc7a
+@patch
+def _trial(self: HFCausal):
+    "Log-probabilities that should be equal, by what tells them apart."
+    row, same = self._trial_rows()[0], HFSeq2Seq._trial(self)
+    targets = torch.tensor([row], device=self.device)
+    forced = self._forced(*self._read([row]), targets)
+    plain = self.quiet(input_ids=torch.cat([targets, targets], 1)).logits[:, 2:5].float().log_softmax(-1)
+    return {**same, "under the positions and masks of HFCausal than by itself": (forced, plain)}
+
+HFCausal.checks = True
 
 # %% ../nbs/25_causal_models.ipynb #c3b95384
 @patch
@@ -187,12 +218,16 @@ def row_bytes(self: HFCausal,
 def from_pretrained(cls: HFCausal,
     name, # a folder or a hub id
     device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
-    dtype: torch.dtype=None # of weights and activations; float32 when None
+    dtype: torch.dtype=None, # of weights and activations; float32 when None
+    trust_remote_code: bool=False, # run code that the folder or the hub brings?
+    use_safetensors: bool=True # None takes pickled weights too, for want of others
 ):
     "Load a model and its tokenizer."
     try:
-        model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype or torch.float32)
-        return cls(model, AutoTokenizer.from_pretrained(name), device=device)
+        model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype or torch.float32, use_safetensors=use_safetensors,
+                                                     trust_remote_code=trust_remote_code)
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
     except (OSError, ValueError) as e:
         raise OSError(f"cannot load {str(name)!r}: it is neither a folder with a model and a tokenizer, nor a decoder-only model "
                       f"that the hub gives access to ({e})") from e
+    return cls(model, tokenizer, device=device)

@@ -13,7 +13,7 @@ from typing import Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, prefix_scores
+from .autoregressive import Autoregressor
 from .conformal import (Guarantee, check_feasible, check_log_likelihoods, check_risk, clopper_pearson_lower,
                                     one_risk, step_ranks, target_alpha, tolerance_region)
 from .procedure import Procedure
@@ -35,7 +35,7 @@ def choose_max_len(
 class DynamicConformalBeams(Procedure):
     "Procedure 2: thresholds at every decoding step (Deutschmann et al. 2024, section 4.2)"
     settings = ("alpha", "max_len", "stop", "too_long", "delta")
-    found = ("thresholds", "ranks")
+    found = dict(thresholds="max_len", ranks="max_len")
 
     def __init__(self,
         ar:Autoregressor,     # The model
@@ -48,7 +48,7 @@ class DynamicConformalBeams(Procedure):
     ):
         super().__init__(ar, one_risk(alpha, target), max_len)
         if target is not None:                           # then the risk per step is found by calibration
-            self.settings, self.found = ("target", *self.settings[1:]), ("alpha", *self.found)
+            self.settings, self.found = ("target", *self.settings[1:]), dict(alpha="", **self.found)
             self.alpha, self.target = None, target
             if too_long == "bound": raise ValueError("target needs too_long='miss': with 'bound' the promise is found, not chosen")
         if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
@@ -80,20 +80,20 @@ def calibrate_scores(self:DynamicConformalBeams,
         raise ValueError(f"{fits.sum()} of {n} calibration targets fit into max_len={self.max_len}: {e}") from None
     ranks = step_ranks(self.alpha, len(scores), self.max_len)
     thresholds, _ = tolerance_region(scores, ranks)
-    if np.isinf(thresholds).any():
-        raise ValueError(f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} tokens "
-            f"(or probability 0), too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
-            "Use a larger max_len, " + ("a larger alpha, or too_long='bound'" if "alpha" in self.settings else
-            f"or promise less: {_feasible_target(scores):.4f} is feasible (found on these scores: recalibrate on others to promise it)"))
+    def why(): return (f"{(~fits).sum()} of {n} calibration targets ({(~fits).mean():.1%}) have more than max_len={self.max_len} tokens "
+        f"(or probability 0, or no canonical form), too many for the {ranks[-1]} that step {self.max_len} drops: the set would be unbounded. "
+        "Use a larger max_len, " + ("a larger alpha, or too_long='bound'" if "alpha" in self.settings else
+        f"or promise less: {_feasible_target(scores):.4f} is feasible (found on these scores: recalibrate on others to promise it)"))
     self.thresholds, self.ranks, k = thresholds, ranks, int(ranks.sum())
-    level = 1 - k/(len(scores) + 1)
-    if self.too_long == "miss": self._guarantee = Guarantee(level, "marginal", n, k)
-    else: self._guarantee = Guarantee(level*clopper_pearson_lower(len(scores), n, self.delta), "post-hoc", n, k, self.delta)
+    guarantee = Guarantee(1 - k/(len(scores) + 1), "marginal", n, k)
+    if self.too_long == "bound":
+        guarantee = Guarantee(guarantee.level*clopper_pearson_lower(len(scores), n, self.delta), "post-hoc", n, k, self.delta)
+    self._grant(guarantee, thresholds, why, (scores, ranks))
     return self
 
 @patch
 def _calibrate(self:DynamicConformalBeams, inputs, ids, progress=False, **kwargs):
-    self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, progress=progress, **kwargs))
+    self.calibrate_scores(self._true_scores(inputs, ids, progress=progress, **kwargs))
 
 def _feasible_target(scores):
     "For an error message: a promise with finite thresholds, to four digits the largest or 0"

@@ -76,7 +76,7 @@ def check_request(model, config, criteria):
     if any(isinstance(c, MaxTimeCriteria) for c in criteria):
         raise ValueError("max_time would make sets depend on the clock: use max_candidates to bound the work")
     if config.eos_token_id is None: raise ValueError("no end token, so no sequence would ever be complete: give eos_token_id")
-    if model.training: raise ValueError("the model is in training mode, where dropout changes its scores: call model.eval() first")
+    if any(m.training for m in model.modules()): raise ValueError("the model, or a part of it, is in training mode, where dropout changes its scores: call model.eval() first")
 
 # %% ../nbs/26_custom_generate.ipynb #dd0a4113
 class StoppingState(NamedTuple):

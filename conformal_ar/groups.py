@@ -14,7 +14,7 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, prefix_scores, take
+from .autoregressive import Autoregressor, take
 from .conformal import Guarantee, check_log_likelihoods, check_risk, conformal_rank, one_risk, split_threshold, tolerance_region
 from .evaluation import evaluate_sets
 from .procedure import Procedure
@@ -53,7 +53,7 @@ def check_labels(
 # %% ../nbs/07c_groups.ipynb #7b6aeb93
 class GroupLevelSets(Procedure):
     "Level sets with one promise for each group of inputs (Mondrian; Vovk 2012, proposition 3)"
-    found = ("group_name", "group_keys", "group_thresholds", "group_sizes", "group_ranks")
+    found = dict(group_name="text", group_keys="groups text", group_thresholds="groups max_len", group_sizes="groups", group_ranks="groups")
     normalize = False # scores are plain log-likelihoods
 
     def __init__(self,
@@ -95,8 +95,8 @@ def keys(self:GroupLevelSets,
 
 @patch
 def _threshold(self:GroupLevelSets, scores):
-    "A row of thresholds from the scores of one group, and the number of scores dropped"
-    return np.full(self.max_len, split_threshold(scores[:, -1], self.alpha)), conformal_rank(self.alpha, len(scores))
+    "A row of thresholds from the scores of one group, and how many scores are dropped at its last steps"
+    return np.full(self.max_len, split_threshold(scores[:, -1], self.alpha)), [conformal_rank(self.alpha, len(scores))]
 
 # %% ../nbs/07c_groups.ipynb #ec0320aa
 @patch
@@ -109,11 +109,11 @@ def _check_groups(self:GroupLevelSets, sizes):
                                f"{', '.join(small)}. Merge groups, take more pairs, or promise less")
 
 @patch
-def _check_thresholds(self:GroupLevelSets):
-    "An error that names the groups whose sets would be unbounded"
+def _why(self:GroupLevelSets):
+    "An error message that names the groups whose sets would be unbounded"
     bad = [repr(group_label(key)) for key, t in zip(self.group_keys, self.group_thresholds) if np.isinf(t).any()]
-    if bad: raise ValueError(f"in group {', '.join(bad)} at least as many targets as are dropped have more than max_len={self.max_len} "
-                             "tokens or probability 0: the sets would be unbounded. Use a larger max_len, or promise less")
+    return (f"in group {', '.join(bad)} at least as many targets as are dropped have more than max_len={self.max_len} tokens, "
+            "probability 0 or no canonical form: the sets would be unbounded. Use a larger max_len, or promise less")
 
 # %% ../nbs/07c_groups.ipynb #a838478e
 @patch
@@ -132,10 +132,13 @@ def calibrate_scores(self:GroupLevelSets,
     self._check_groups({key: len(r) for key, r in rows.items()})
     thresholds, ranks = zip(*(self._threshold(scores[r]) for r in rows.values()))
     self.group_keys, self.group_sizes = list(rows), np.array([len(r) for r in rows.values()])
-    self.group_thresholds, self.group_ranks = np.array(thresholds), np.array(ranks)
-    self._check_thresholds()
-    self._guarantee = min((self._promise(*g) for g in zip(self.group_sizes, self.group_ranks)), key=lambda g: g.level)
+    self.group_thresholds, self.group_ranks = np.array(thresholds), np.array([sum(k) for k in ranks])
+    least = min((self._promise(*g) for g in zip(self.group_sizes, self.group_ranks)), key=lambda g: g.level)
+    self._grant(least, self.group_thresholds, self._why, *((scores[r], k) for r, k in zip(rows.values(), ranks)))
     return self
+
+@patch
+def _check_found(self:GroupLevelSets): check_labels(self.group_keys)
 
 @patch
 def _promise(self:GroupLevelSets, n, k): return Guarantee(1 - int(k)/(int(n) + 1), "group", int(n), int(k))
@@ -150,7 +153,7 @@ def group_guarantees(self:GroupLevelSets)->dict: # Label → `Guarantee`
 @patch
 def _calibrate(self:GroupLevelSets, inputs, ids, progress=False, **kwargs):
     labels = [group_label(key) for key in self.keys(inputs)]
-    self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, normalize=self.normalize, progress=progress, **kwargs), labels)
+    self.calibrate_scores(self._true_scores(inputs, ids, progress=progress, **kwargs), labels)
 
 @patch
 def which(self:GroupLevelSets,
@@ -196,7 +199,7 @@ class GroupBeams(GroupLevelSets):
 
     def _threshold(self, scores):
         steps = plan(1 - check_risk(self.alpha), len(scores), self.max_len).ranks
-        return tolerance_region(scores, steps)[0], sum(steps)
+        return tolerance_region(scores, steps)[0], list(steps)
 
 # %% ../nbs/07c_groups.ipynb #492cab9e
 @patch

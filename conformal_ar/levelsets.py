@@ -12,7 +12,7 @@ from math import exp, floor, log
 import numpy as np
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, prefix_scores, take
+from .autoregressive import Autoregressor, take
 from .conformal import (Guarantee, check_feasible, check_log_likelihoods, check_risk,
                                     conformal_rank, one_risk, split_threshold)
 from .procedure import Procedure
@@ -51,27 +51,28 @@ class ConformalLevelSets(Procedure):
 # %% ../nbs/06_level_sets.ipynb #e14b91b9
 @patch
 def calibrate_scores(self:ConformalLevelSets,
-    scores:np.ndarray, # [N] log-likelihoods of whole targets, in nats; −∞ where longer than max_len
+    scores:np.ndarray, # [N] log-likelihoods of whole targets, in nats; −∞ where longer than max_len, or without canonical form
 )->ConformalLevelSets: # Itself, calibrated
     "Split conformal prediction on plain log-likelihoods: the k-th smallest, k = ⌊ε(N+1)⌋"
+    self._guarantee = None
     scores = check_log_likelihoods(scores, allowance=1e-3*self.max_len)
     n, impossible = len(scores), int(np.isinf(scores).sum())
     try: check_feasible(self.alpha, n)
     except ValueError as e:
         raise ValueError(f"the promise {self.target} must be at most {n}/{n+1}, or needs more pairs: {e}") from None
     k, threshold = conformal_rank(self.alpha, n), split_threshold(scores, self.alpha)
-    if np.isinf(threshold): raise ValueError(
+    def why(): return (
         f"{impossible} of {n} calibration targets ({impossible/n:.1%}) have more than max_len={self.max_len} "
-        f"tokens or probability 0, at least the k = {k} that a promise of {self.target} gives up: the set would "
+        f"tokens, probability 0 or no canonical form, at least the k = {k} that a promise of {self.target} gives up: the set would "
         "be unbounded. Use a larger max_len, or a target of at most "
         f"{floor(1e4*(n - impossible)/(n + 1))/1e4} (found on these scores: recalibrate on others to promise it)")
-    self.threshold, self._guarantee = threshold, Guarantee(1 - k/(n + 1), "marginal", n, k)
+    self.threshold = threshold
+    self._grant(Guarantee(1 - k/(n + 1), "marginal", n, k), threshold, why, (scores, [k]))
     return self
 
 @patch
 def _calibrate(self:ConformalLevelSets, inputs, ids, progress=False, **kwargs):
-    scores = prefix_scores(self.ar, inputs, ids, self.max_len, normalize=False, progress=progress, **kwargs)
-    self.calibrate_scores(scores[:, -1])
+    self.calibrate_scores(self._true_scores(inputs, ids, progress=progress, **kwargs)[:, -1])
 
 # %% ../nbs/06_level_sets.ipynb #a0b1c7f0
 @patch

@@ -139,7 +139,8 @@ def survival(
 # %% ../nbs/07_promises.ipynb #7baef99e
 class NestedConformalBeams(Procedure):
     "Dynamic beams with one promise for the whole sequence, from a nested family of threshold rows"
-    settings, found = ("alpha", "max_len", "shape"), ("threshold", "thresholds", "levels", "curves", "tuned_on")
+    settings = ("alpha", "max_len", "shape")
+    found = dict(threshold="", thresholds="max_len", levels="levels", curves="levels max_len", tuned_on="pairs")
 
     def __init__(self,
         ar:Autoregressor,  # The model
@@ -182,19 +183,21 @@ def calibrate_scores(self:NestedConformalBeams,
     scores:np.ndarray, # [N, max_len] prefix scores; −∞ at the last step where the target is longer
 )->NestedConformalBeams: # Itself, calibrated
     "One split-conformal quantile of the level that pairs survive"
+    self._guarantee = None
     if self.curves is None: raise RuntimeError(
         "the family has no shape yet: call tune(inputs, targets) with other pairs, or use shape='constant'")
     scores = check_scores(scores, 2)
     n, k = len(scores), conformal_rank(self.alpha, len(scores))
     check_feasible(self.alpha, n)
-    self.threshold = split_threshold(survival(scores, self.levels, self.curves), self.alpha)
-    if np.isinf(self.threshold): raise ValueError(
-        f"{np.isinf(scores).any(1).sum()} of {n} calibration targets have more than max_len={self.max_len} tokens "
-        f"or probability 0, at least the k = {k} that are dropped: the set would be unbounded. Use a larger max_len, "
+    survived = survival(scores, self.levels, self.curves)
+    self.threshold = split_threshold(survived, self.alpha)
+    def why(): return (
+        f"{np.isinf(scores).any(1).sum()} of {n} calibration targets have more than max_len={self.max_len} tokens, "
+        f"probability 0 or no canonical form, at least the k = {k} that are dropped: the set would be unbounded. Use a larger max_len, "
         "or promise less")
     rows = [line(self.threshold, self.levels, c) for c in self.curves.T]
     self.thresholds = np.array(rows) - 1e-9                           # there and back rounds
-    self._guarantee = Guarantee(1 - k/(n + 1), "marginal", n, k)
+    self._grant(Guarantee(1 - k/(n + 1), "marginal", n, k), self.thresholds, why, (survived, [k]))
     return self
 
 @patch
@@ -202,7 +205,7 @@ def _calibrate(self:NestedConformalBeams, inputs, ids, progress=False, **kwargs)
     both = np.flatnonzero(np.isin(self._digests(inputs, ids), self.tuned_on))
     if len(both): raise ValueError(f"{len(both)} calibration pairs were used for tuning, such as number {both[0]}, "
                                    f"{inputs[both[0]]!r}: tune on other pairs")
-    self.calibrate_scores(prefix_scores(self.ar, inputs, ids, self.max_len, progress=progress, **kwargs))
+    self.calibrate_scores(self._true_scores(inputs, ids, progress=progress, **kwargs))
 
 @patch
 def _search(self:NestedConformalBeams, inputs, progress=False, **kwargs):

@@ -15,6 +15,7 @@ import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
 from .autoregressive import spend
+from .huggingface import check_tokens
 
 # %% ../nbs/25b_rules.ipynb #9778bb35
 class ProcessedState(NamedTuple):
@@ -123,7 +124,7 @@ def score(self: Processed,
 ) -> torch.Tensor: # [B, L] natural log-probabilities; 0 for padding, −∞ for what the rules forbid
     "Log-probability of every target token under the rules, step by step."
     state, log_probs = self.start(inputs)
-    targets = targets.to(log_probs.device)
+    targets = check_tokens(targets, inputs, log_probs.shape[1]).to(log_probs.device)
     scores, alive = log_probs.new_zeros(targets.shape), torch.arange(len(targets), device=log_probs.device)
     for step in range(targets.shape[1]):
         token = targets[alive, step]

@@ -6,8 +6,6 @@
 __all__ = ['true_rows', 'scores_in_beam', 'ConformalBeamSubsets']
 
 # %% ../nbs/03_beam_subsets.ipynb #c348f1d5
-from typing import Sequence
-
 import numpy as np
 import torch
 from fastcore.basics import patch
@@ -64,9 +62,9 @@ class ConformalBeamSubsets(Procedure):
 
 # %% ../nbs/03_beam_subsets.ipynb #6816468f
 @patch
-def _true_scores(self:ConformalBeamSubsets, beams, targets):
+def _beam_scores(self:ConformalBeamSubsets, beams, targets):
     "Scores of the truths in the beam; by class those of the best member of the truth's class"
-    if not self.by_class: return beams.scores[true_rows(beams, targets, self.ar.pad_token_id)]
+    if not self.by_class: return beams.scores[true_rows(beams, targets, self.ar.pad_token_id) & ~self._formless(targets)[beams.owner]]
     self._check_by_class()
     truths = [canonical_form(self.canonicalize, t) for t in self.ar.decode(targets)]
     keys = [canonical_form(self.canonicalize, t) for t in self.ar.decode(beams.tokens)]
@@ -81,7 +79,8 @@ def calibrate_beams(self:ConformalBeamSubsets,
     targets:torch.Tensor, # [N, L] true ids with the end token, padded
 )->ConformalBeamSubsets: # Itself, calibrated
     "Group-conditional split conformal prediction on the truths in the beam (Proposition 1)"
-    scores = self._true_scores(beams, targets)
+    self._guarantee = None
+    scores = self._beam_scores(beams, targets)
     n, n_in_beam = len(targets), len(scores)
     if n_in_beam == 0: raise ValueError(f"none of the {n} calibration targets is in its beam of width {self.width}: "
                                         "nothing to calibrate on; use a wider beam or a better model")
@@ -90,7 +89,7 @@ def calibrate_beams(self:ConformalBeamSubsets,
         raise ValueError(f"{n_in_beam} of {n} calibration targets are in the beam, and they are the calibration set: {e}") from None
     self.threshold, self.n_in_beam = split_threshold(scores, self.alpha), n_in_beam
     level = (1 - float(self.alpha))*clopper_pearson_lower(n_in_beam, n, self.delta)
-    self._guarantee = Guarantee(level, "post-hoc", n, conformal_rank(self.alpha, n_in_beam), self.delta)
+    self._grant(Guarantee(level, "post-hoc", n, conformal_rank(self.alpha, n_in_beam), self.delta), self.threshold, lambda: "a truth in its beam scores −∞")
     return self
 
 @patch
