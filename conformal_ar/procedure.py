@@ -342,6 +342,7 @@ def _read(folder):
         raise ValueError(f"{path} has format {form!r:.60}; this version reads up to {FORMAT}: update conformal_ar")
     if not _is_flat(data, 4): raise ValueError(f"{path} is nested more deeply than a calibration is; calibrate again and save")
     if data.pop("checksum", None) != _checksum(data): raise ValueError(corrupt)
+    data = {"canonicalize": None, **data}                               # early files lack it
     for name, kinds in FIELDS.items():
         if name not in data: raise ValueError(f"{path} has no {name!r}; calibrate again and save")
         if not isinstance(data[name], kinds): raise ValueError(f"{path}: {name!r} cannot be {data[name]!r:.60}; calibrate again and save")
