@@ -16,6 +16,7 @@ from fastcore.basics import patch
 from .conformal import PredictionSet, Guarantee
 from .equivalence import ClassSet, merge_equivalent
 from .data.reactions import BadReaction, _rdkit, canonical_molecule, follow, has_maps, parse_reaction, remove_maps, smiles_tokens
+from .results import whole_file
 
 # %% ../nbs/12_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
@@ -127,8 +128,10 @@ def draw(
     size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
     paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
-    if path is not None and Path(path).suffix.lower() == ".svg": Path(path).write_text(svg, encoding="utf-8")
-    elif path is not None: Path(path).write_bytes(_png_title(paint(rdMolDraw2D.MolDraw2DCairo), title))
+    if path is None: return svg
+    png = Path(path).suffix.lower() == ".png"
+    picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title) if png else svg.encode()
+    with whole_file(path) as tmp: tmp.write_bytes(picture)
     return svg
 
 # %% ../nbs/12_chemistry.ipynb #ae1ab461

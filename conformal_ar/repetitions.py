@@ -7,7 +7,7 @@ __all__ = ['random_splits', 'BeamRanks', 'beam_ranks', 'SubsetRepetitions', 'sub
            'subset_bound', 'expected_above', 'with_error', 'with_interval', 'subset_rows', 'kept']
 
 # %% ../nbs/30b_repetitions.ipynb #0903b862
-import json, time
+import json, time, warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Sequence
@@ -193,18 +193,29 @@ def subset_rows(
     return rows
 
 # %% ../nbs/30b_repetitions.ipynb #5b47ed44
+def _read_kept(path, settings):
+    "The arrays of a file; None where there are none of these settings, with a warning where it is damaged"
+    if not path.exists(): return None
+    with open(path, "rb") as opened:
+        try:
+            with np.load(opened) as file:
+                if str(file["settings"]) != settings: return None
+                return {k: file[k] for k in file.files if k != "settings"}
+        except Exception as e: # whatever a damaged archive leads to
+            warnings.warn(f"{path} is damaged ({type(e).__name__}: {e}): it is made again", stacklevel=3)
+
+# %% ../nbs/30b_repetitions.ipynb #7308d367
 def kept(
     path,          # file `….npz` for the arrays
     settings:dict, # what they depend on: model, data, thresholds, commit; anything that JSON holds
     make:Callable, # gives a dictionary of arrays, if they are not there
-)->dict: # the arrays, and `seconds`: how long it took to make them
+)->dict: # the arrays, and `seconds`: how long it took to make them, unless `make` says so itself
     "Arrays from a file if they were made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
-    if path.exists():
-        with np.load(path) as file:
-            if str(file["settings"]) == settings: return {k: file[k] for k in file.files if k != "settings"}
+    arrays = _read_kept(path, settings)
+    if arrays is not None: return arrays
     start = time.perf_counter()
     arrays = {k: np.asarray(v) for k, v in make().items()}
-    arrays["seconds"] = np.asarray(time.perf_counter() - start)
+    arrays.setdefault("seconds", np.asarray(time.perf_counter() - start))
     with whole_file(path) as tmp, open(tmp, "wb") as out: np.savez(out, settings=settings, **arrays)
     return arrays

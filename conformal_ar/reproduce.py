@@ -6,16 +6,17 @@
 __all__ = ['TASKS', 'TABLES', 'Passes', 'subset_table', 'dynamic_table', 'additions_passes', 'reactions_passes', 'reproduce']
 
 # %% ../nbs/30d_reproduce.ipynb #532c2a59
-import hashlib
+import hashlib, shutil
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import torch
 from fastcore.basics import patch
+from tqdm import tqdm
 
 from .autoregressive import Autoregressor, prefix_scores
-from .conformal import check_feasible, clopper_pearson_interval
+from .conformal import check_count, check_feasible, clopper_pearson_interval
 from .one_decode import decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows
 from .repetitions import beam_ranks, kept, subset_repetitions, subset_rows
 from .results import environment
@@ -33,9 +34,10 @@ class Passes:
         folder,               # where the arrays are kept
         progress:bool=True,   # show progress bars?
         max_rows:int=1024,    # most prefixes in a call of the model
+        part:int=500,         # inputs after which the arrays so far are kept
     ):
         self.ar, self.inputs, self.max_len, self.folder, self.progress = ar, inputs, max_len, Path(folder), progress
-        self.max_rows = max_rows
+        self.max_rows, self.part = max_rows, check_count(part, "part")
         self.ids, self.seconds = targets if isinstance(targets, torch.Tensor) else ar.encode(targets), {}
         texts = inputs.tobytes() if isinstance(inputs, np.ndarray) else "\n".join(inputs).encode()
         data = hashlib.sha256(texts + self.ids.numpy().tobytes())
@@ -56,14 +58,42 @@ def _table(arrays, prefix=""):
     mine = {k[len(prefix):]: v for k, v in arrays.items() if k.startswith(prefix)}
     return Hypotheses(**{k: v if v.ndim else v.item() for k, v in mine.items()})
 
+def _join(parts, starts):
+    "The arrays of all inputs from those of parts, whose inputs are numbered from 0"
+    def one(name, values):
+        if not values[0].ndim: return sum(values) # a count, such as rows and seconds
+        if name.endswith("owner"): values = [v + start for v, start in zip(values, starts)]
+        return np.concatenate(values)
+    return {name: one(name, [p[name] for p in parts]) for name in parts[0]}
+
+# %% ../nbs/30d_reproduce.ipynb #0463e003
+@patch
+def in_parts(self:Passes,
+    name:str,      # of the pass and its file
+    make:Callable, # gives a dictionary of arrays for the inputs of a slice
+    n:int|None=None, # only the first inputs; all by default
+    **settings,    # what the arrays depend on besides model and data
+)->dict: # the arrays of all inputs
+    "The arrays of one pass, made in parts that survive an interruption"
+    n, folder = len(self.inputs[:n]), self.folder/f"{name}-parts"
+    starts = range(0, n, self.part)
+    def part(i):
+        rows = slice(i, min(i + self.part, n))
+        of = {**self.settings, **settings, "rows": [rows.start, rows.stop]}
+        return kept(folder/f"{i}.npz", of, lambda: make(rows))
+    def whole(): return _join([part(i) for i in tqdm(starts, disable=not self.progress, desc=name, unit="part")], starts)
+    arrays = self.once(name, whole, **settings)
+    shutil.rmtree(folder, ignore_errors=True)
+    return arrays
+
 # %% ../nbs/30d_reproduce.ipynb #004386cb
 @patch
 def beam_table(self:Passes,
     width:int, # beam width
 )->Hypotheses: # the beams of all inputs
     "A beam search of this width"
-    def search(): return vars(beam_search(self.ar, self.inputs, width, self.max_len, self.max_rows, self.progress))
-    return _table(self.once(f"beam{width}", search, width=width))
+    def search(rows): return vars(beam_search(self.ar, self.inputs[rows], width, self.max_len, self.max_rows))
+    return _table(self.in_parts(f"beam{width}", search, width=width))
 
 @patch
 def beams(self:Passes,
@@ -77,8 +107,8 @@ def beams(self:Passes,
 @patch
 def scores(self:Passes)->np.ndarray: # [n, max_len]
     "Prefix scores of all targets"
-    def score(): return dict(scores=prefix_scores(self.ar, self.inputs, self.ids, self.max_len, progress=self.progress))
-    return self.once("scores", score)["scores"]
+    def score(rows): return dict(scores=prefix_scores(self.ar, self.inputs[rows], self.ids[rows], self.max_len))
+    return self.in_parts("scores", score)["scores"]
 
 # %% ../nbs/30d_reproduce.ipynb #285fa3dc
 @patch
@@ -90,10 +120,11 @@ def decode(self:Passes,
     name:str="decode",            # of the file
 )->tuple[Hypotheses, Hypotheses|None]: # finished sequences, unfinished prefixes
     "One search for all thresholds that are nowhere lower"
-    def search():
-        both = decode_for_all(self.ar, self.inputs[:first], lowest, self.max_rows, max_candidates, unfinished, self.progress)
+    def search(rows):
+        both = decode_for_all(self.ar, self.inputs[rows], lowest, self.max_rows, max_candidates, unfinished)
         return {f"{kind}_{k}": v for kind, t in zip(("done", "open"), both) if t is not None for k, v in vars(t).items()}
-    arrays = self.once(name, search, lowest=lowest, max_candidates=max_candidates, unfinished=unfinished, first=first)
+    settings = dict(lowest=lowest, max_candidates=max_candidates, unfinished=unfinished, first=first)
+    arrays = self.in_parts(name, search, first, **settings)
     return _table(arrays, "done_"), _table(arrays, "open_") if unfinished else None
 
 # %% ../nbs/30d_reproduce.ipynb #cada3b6b

@@ -7,8 +7,8 @@ __all__ = ['whole_file', 'write_text', 'check_writable', 'check_file', 'markdown
            'write_results', 'read_results']
 
 # %% ../nbs/02a_results.ipynb #54685db0
-import datetime, importlib.metadata, json, math, os, platform, shutil, subprocess, sys
-from contextlib import contextmanager
+import datetime, importlib.metadata, json, math, os, platform, secrets, shutil, subprocess, sys, tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +29,11 @@ def whole_file(
     path = Path(os.path.realpath(path))
     if path.is_dir(): raise IsADirectoryError(f"{path} is a folder, a file is needed")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{os.getpid()}-{path.name}")
+    temporary = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}") # with the same ending, and not too long
+    temporary.touch(exist_ok=False)
     try:
         yield temporary
-        if path.exists(): shutil.copymode(path, temporary)
+        with suppress(FileNotFoundError): shutil.copymode(path, temporary) # a new file keeps its own
         os.replace(temporary, path)
     finally: temporary.unlink(missing_ok=True)
 
@@ -52,8 +53,8 @@ def check_writable(
     "Make `folder` if need be and raise a clear error unless files can be written there"
     folder = Path(folder)
     try:
-        with whole_file(folder/".write-test") as tmp: tmp.write_text("")
-        (folder/".write-test").unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder): pass # of no name, or one of its own
     except OSError as e: raise type(e)(f"cannot write to folder '{folder}': {e.strerror or e}") from None
     return folder
 
@@ -162,4 +163,8 @@ def read_results(
     path, # a file that `write_results` wrote
 )->dict: # keys command, seed, commit, versions, machine, date, results
     "Read results back, with where they came from"
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found["command"], found["results"]
+    except (ValueError, KeyError, TypeError, RecursionError): raise ValueError(f"{path} is no file of results, or it is damaged") from None
+    return found
