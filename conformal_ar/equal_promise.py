@@ -89,7 +89,7 @@ def calibrate_all(
     names:Sequence[str]=PROCEDURES, # who takes part
 )->list[EqualPromise]: # one a procedure, with the promises that are feasible for it in every repetition
     "Calibrate every procedure at every promise on the same random parts of one pool"
-    (n, steps), draws, found = per_token.shape, np.random.default_rng(seed), []
+    n, draws, found = len(per_token), np.random.default_rng(seed), []
     check_scores(per_token, 2), check_scores(total)
     if not check_count(n_cal) < n: raise ValueError(f"{n_cal} calibration pairs leave none of {n} to measure coverage")
     orders = [draws.permutation(n) for _ in range(check_count(repetitions, "repetitions"))]

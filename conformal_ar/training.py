@@ -7,7 +7,7 @@ __all__ = ['PAPER', 'POCKET', 'PRESETS', 'TRAINERS', 'Preset', 'make_model', 'Su
 
 # %% ../nbs/21_training.ipynb #083d7632
 import json, math, shutil, time, warnings
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from zipfile import ZipFile
 
