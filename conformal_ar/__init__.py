@@ -8,37 +8,26 @@ __version__ = "0.1.0"
 from importlib import import_module as _import_module
 
 _names = {
-    "conformal": (
-        "check_risk conformal_rank split_threshold group_thresholds "
-        "clopper_pearson_lower clopper_pearson_interval"
-    ),
-    "tolerance": "step_ranks tolerance_region smallest_alpha smallest_n_cal check_feasible",
-    "autoregressive": "Autoregressor ToyMarkov prefix_scores",
-    "search": "Hypotheses beam_search threshold_search",
     "guarantee": "Guarantee",
+    "autoregressive": "Autoregressor ToyMarkov",
+    "search": "beam_search threshold_search",
     "sets": "PredictionSet",
-    "procedure": "Procedure",
+    "evaluation": "Evaluation evaluate_sets",
+    "groups": "by_length",
     "subsets": "ConformalBeamSubsets",
-    "dynamic": "DynamicConformalBeams choose_max_len choose_procedure",
+    "dynamic": "DynamicConformalBeams choose_max_len",
     "levelsets": "ConformalLevelSets",
-    "planning": "plan promise pac pac_rank Plan",
-    "equivalence": "ClassSet merge_equivalent merge_summary",
-    "variants": (
-        "AprioriBeamSubsets CappedLevelSets LengthGroupLevelSets LengthGroupBeams "
-        "predict_capped"
-    ),
-    "groups": "GroupLevelSets GroupBeams",
-    "validity": "exchangeability_test coverage_p_value",
-    "monitor": "ExchangeabilityMonitor scores_of",
+    "loading": "load",
+    "planning": "plan",
+    "equivalence": "ClassSet",
+    "validity": "exchangeability_test",
+    "monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
     "hf.rules": "Processed",
     "hf.masks": "Masked",
-    "hf.generate": "conformal_generate generate_arguments target_log_probs",
+    "hf.generate": "conformal_generate generate_arguments",
     "tasks.product_masks": "mask_products",
-    "evaluation": "Evaluation evaluate_sets",
-    "experiments.nested": "NestedConformalBeams",
-    "experiments.sampling": "ConformalSampling",
 }
 _modules = {
     *(o for o in _names if "." not in o),

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Autoregressor', 'spend', 'ToyMarkov', 'cumulative_scores', 'target_lengths', 'real_tokens', 'check_ids',
-           'check_log_probs', 'check_distribution', 'take', 'input_length', 'prefix_scores', 'stepwise_scores',
-           'check_decoding']
+           'check_log_probs', 'check_distribution', 'take', 'input_length', 'prefix_scores', 'sequence_scores',
+           'stepwise_scores', 'check_decoding']
 
 # %% ../nbs/02_autoregressive.ipynb #4f705f5e
 from hashlib import sha256
@@ -267,18 +267,33 @@ def prefix_scores(
     ids = check_ids(ids, ar.end_token_id, ar.pad_token_id)
     if len(inputs) != len(ids): raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
     lengths = target_lengths(ids, ar.end_token_id)
+    follow = getattr(ar, "scores_by_decoding", False)
+    score = (lambda x, y: stepwise_scores(ar, x, y)) if follow else ar.score
     order = sorted(range(len(inputs)), key=lambda i: (input_length(inputs[i]), lengths[i]))
     log_probs = np.zeros((len(inputs), max_len), dtype=np.float32)
     for first in tqdm(range(0, len(order), batch_size), disable=not progress, desc="scoring", unit="batch"):
         rows = order[first:first + batch_size]
         width = min(lengths[rows].max(), max_len, ids.shape[1])
-        batch = ar.score(take(inputs, rows), ids[rows, :width])
+        batch = score(take(inputs, rows), ids[rows, :width])
         check_log_probs(batch, rows)
         real = np.arange(width) < lengths[rows][:, None]     # padding counts 0, whatever the model gives
         log_probs[rows, :width] = np.where(real, batch.float().cpu().numpy(), 0)
     scores = cumulative_scores(log_probs, lengths, normalize)
     scores[lengths > max_len, -1] = -np.inf
     return scores
+
+# %% ../nbs/02_autoregressive.ipynb #8d621927
+def sequence_scores(
+    ar:Autoregressor,  # The model
+    inputs:Sequence,   # [N] conditions
+    targets:Sequence,  # [N] target texts, or [N, L] ids with the end token
+    max_len:int,       # Most tokens of a sequence that a search reaches, the end token counted
+    **kwargs,          # batch_size and progress, as for `prefix_scores`
+)->np.ndarray: # [N] log-likelihoods in nats, float64; −∞ where a target is longer
+    "Log-likelihoods of whole targets, log π(S | X)"
+    ids = targets if isinstance(targets, torch.Tensor) else ar.encode(targets)
+    longest = int(target_lengths(check_ids(ids, ar.end_token_id, ar.pad_token_id), ar.end_token_id).max())
+    return prefix_scores(ar, inputs, ids, min(max_len, longest), normalize=False, **kwargs)[:, -1]
 
 # %% ../nbs/02_autoregressive.ipynb #8671f3a4
 def stepwise_scores(
@@ -304,9 +319,8 @@ def stepwise_scores(
 # %% ../nbs/02_autoregressive.ipynb #656b1514
 def _rounding_allowance(ar):
     "What rounding can explain, in nats per token"
-    slack, dtype = getattr(ar, "slack", 0.), getattr(getattr(ar, "bare", ar), "dtype", torch.float32)
-    if dtype in (torch.bfloat16, torch.float16): return max(slack, 128*torch.finfo(dtype).eps)
-    return max(10*slack, 1e-3)
+    dtype = getattr(getattr(ar, "bare", ar), "dtype", torch.float32)
+    return 128*torch.finfo(dtype).eps if dtype in (torch.bfloat16, torch.float16) else 1e-3
 
 def check_decoding(
     ar:Autoregressor,          # The model

@@ -29,20 +29,27 @@ def canonical_form(
 # %% ../nbs/12_equivalence.ipynb #cc8a1580
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassSet(PredictionSet):
-    "A prediction set of equivalence classes: the best text of each, ranked by the probability of all its texts"
-    keys: list[str] = ()      # canonical form of each member
-    log_probs: np.ndarray = () # summed log-probability, descending; it ranks and decides nothing [R]
-    strings: list[tuple[str, ...]] = () # all texts of each member, best first
-    invalid: int = 0          # texts that were dropped because they have no canonical form
+    "A prediction set of equivalence classes, each with the probability of all its texts"
+    keys:list[str]=()                 # [R] canonical form of each member
+    class_scores:np.ndarray=()        # [R] log-likelihoods of the classes, in nats, falling
+    strings:list[tuple[str, ...]]=()  # [R] all texts of each member, best first
+    invalid:int=0                     # Texts that were dropped because they have no canonical form
 
     def __post_init__(self):
-        scores = np.asarray(self.scores, float) # not descending: the order is that of log_probs
+        scores = np.asarray(self.scores, float) # not falling: the order is that of class_scores
         object.__setattr__(self, "scores", np.sort(scores)[::-1])
         super().__post_init__()
         object.__setattr__(self, "scores", scores)
-        object.__setattr__(self, "log_probs", np.asarray(self.log_probs, float))
+        object.__setattr__(self, "class_scores", np.asarray(self.class_scores, float))
 
+    def __getitem__(self, i): return self.keys[i]
+    def __iter__(self): return iter(self.keys)
     def __contains__(self, text): return text in self.keys or any(text in s for s in self.strings)
+
+    @property
+    def probabilities(self):
+        "[R] the model's probabilities of the classes"
+        return np.exp(np.minimum(self.class_scores, 0))
     @property
     def n_strings(self):
         "How many texts there were before merging"
@@ -52,32 +59,26 @@ class ClassSet(PredictionSet):
 def merge_equivalent(
     prediction_set:PredictionSet, # A set of texts, already thresholded
     canonicalize:Callable,        # Text to its canonical form, None when it has none
-    normalized:bool|None=None,    # Are the scores per token? None: what the set says of itself
-)->ClassSet: # One member for each canonical form; of the kind that `canonicalize.set_class` names, if it does
+)->ClassSet: # One member for each canonical form; of the kind `canonicalize.set_class`, if given
     "Merge the texts that canonicalise alike, and drop those that have no canonical form"
     s, classes = prediction_set, {}
-    if normalized is None: normalized = s.normalized
-    log_probs = s.scores*np.array([len(t) for t in s.tokens], float) if normalized else s.scores
-    for i, text in enumerate(s.texts): classes.setdefault(canonical_form(canonicalize, text), []).append(i)
+    for i, text in enumerate(s.texts):
+        classes.setdefault(canonical_form(canonicalize, text), []).append(i)
     invalid = len(classes.pop(None, []))
-    total = {k: np.logaddexp.reduce(log_probs[rows]) for k, rows in classes.items()}
+    total = {k: np.logaddexp.reduce(s.scores[rows]) for k, rows in classes.items()}
     keys = sorted(classes, key=lambda k: -total[k])
     best = [classes[k][0] for k in keys] # members come best first
     kind = getattr(canonicalize, "set_class", ClassSet)
-    return kind([s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best], s.truncated, s.input,
-        None if s.prefix_scores is None else s.prefix_scores[best], normalized, keys=keys, log_probs=[total[k] for k in keys],
+    return kind([s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
+        s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid)
 
 # %% ../nbs/12_equivalence.ipynb #7cdfb431
 @patch
-def _repr_html_(self:ClassSet):
-    code = lambda t: f"<code>{html.escape(str(t))}</code>"
-    rows = "".join(f"<tr><td>{i}</td><td>{code(k)}</td><td>{math.exp(min(p, 0)):.3g}</td><td>{len(s)}</td></tr>"
-                   for i, (k, p, s) in enumerate(zip(self.keys[:10], self.log_probs, self.strings), 1))
-    if len(self) > 10: rows += f"<tr><td>…</td><td>{len(self) - 10} more</td><td></td><td></td></tr>"
-    head = "<tr><th>rank</th><th>canonical form</th><th>probability of its texts</th><th>texts</th></tr>"
-    name = f"{code(self.input)} → " if isinstance(self.input, str) else ""
-    return f"<p>{name}{len(self)} of {self.n_strings} texts{', truncated' if self.truncated else ''}</p><table>{head}{rows}</table>"
+def _columns(self:ClassSet):
+    "What a table of the set shows"
+    return {"canonical form": self.keys, "probability of its texts": [f"{p:.3g}" for p in self.probabilities],
+            "texts": [len(s) for s in self.strings]}
 
 # %% ../nbs/12_equivalence.ipynb #a6d267bd
 def merge_summary(

@@ -20,15 +20,16 @@ from .equivalence import (ClassSet, canonical_form, merge_equivalent,
 
 # %% ../nbs/50_evaluation.ipynb #925e3a2e
 def oracle_size(
-    prediction_set, # a `PredictionSet`: texts in the order of their scores, best first
-    target, # the true text; for a set of classes its canonical form, or None
-)->float: # 1-based rank of the truth among the members; nan when it is not a member
-    "How many members, best first, are needed to hold the truth (Deutschmann et al. 2024, Table 2)"
-    members = list(getattr(prediction_set, "keys", prediction_set.texts))
-    return float(members.index(target) + 1) if target in members else math.nan
+    prediction_set, # a `PredictionSet`, most probable first
+    target,         # the target, or several that are right; of classes their canonical forms, or None
+)->float: # rank of the first member that is a target, from 1; nan when there is none
+    "How many members, best first, are needed to hold a target (Deutschmann et al. 2024, Table 2)"
+    targets = {target} if target is None or isinstance(target, str) else set(target)
+    members = enumerate(prediction_set, 1)
+    return float(next((i for i, member in members if member in targets), math.nan))
 
 # %% ../nbs/50_evaluation.ipynb #b594682e
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     "What a list of prediction sets achieved on pairs with known targets"
     n:int # number of test pairs
@@ -46,13 +47,20 @@ class Evaluation:
     guarantee:Guarantee|None = None # the promise that the sets were made under
     merging:dict|None = field(default=None, repr=False) # for sets of classes: what merging did, see `merge_summary`
 
+    def __repr__(self):
+        low, high = self.interval
+        held = "" if self.guarantee is None else f" (guaranteed {self.guarantee.coverage:.3f})"
+        return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} [{low:.3f}, {high:.3f}]{held}, "
+                f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, empty={self.empty}, truncated={self.truncated})")
+
 # %% ../nbs/50_evaluation.ipynb #ff2b5c44
 def _check_pairs(sets, targets):
     if len(sets) != len(targets): raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
     if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
     for i, t in enumerate(targets):
-        if not isinstance(t, str):
-            raise ValueError(f"target {i} is not a text but {type(t).__name__}: {t!r}")
+        several = [t] if isinstance(t, str) else t
+        if not (isinstance(several, (list, tuple)) and several and all(isinstance(u, str) for u in several)):
+            raise ValueError(f"target {i} is neither a text nor a list of texts but {type(t).__name__}: {t!r}")
 
 def _check_classes(sets, canonicalize):
     "Refuse merged sets without the function that merged them: texts are no keys"
@@ -66,7 +74,7 @@ def _check_classes(sets, canonicalize):
 # %% ../nbs/50_evaluation.ipynb #91ca2e49
 def evaluate_sets(
     sets, # list of `PredictionSet`, one per pair
-    targets, # list of the true texts, in the same order
+    targets, # list of texts, in the same order; a list of texts where several are right
     guarantee:Guarantee|None=None, # the promise to compare with
     canonicalize=None, # text to its canonical form, or None: compare classes instead of texts
 )->Evaluation:
@@ -75,7 +83,8 @@ def evaluate_sets(
     _check_classes(sets, canonicalize)
     if canonicalize is not None:
         sets = [s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize) for s in sets]
-        targets = [canonical_form(canonicalize, t) for t in targets]
+        form = lambda t: canonical_form(canonicalize, t)
+        targets = [form(t) if isinstance(t, str) else [form(u) for u in t] for t in targets]
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes, covered = np.array([len(s) for s in sets]), ~np.isnan(oracle)
     n, hits = len(sizes), int(covered.sum())
@@ -93,7 +102,7 @@ def evaluate_sets(
 def standard_errors(self:Evaluation)->float: # nan without a guarantee
     "By how many standard errors the coverage lies above the promise, both sample sizes counted"
     if self.guarantee is None: return math.nan
-    p, n, m = self.guarantee.level, self.guarantee.n_cal, self.n
+    p, n, m = self.guarantee.coverage, self.guarantee.n_cal, self.n
     try: s = self.guarantee.standard_error(m)
     except ValueError: s = math.sqrt(p*(1-p)/m * (n + 1 + m)/(n + 2))  # kinds that have no Beta law
     return (self.coverage - p)/s if s else math.nan
@@ -105,7 +114,7 @@ def row(self:Evaluation,
 )->dict: # one flat, JSON-able row
     "The evaluation as one row of a table of results"
     g = self.guarantee
-    promise = dict(promised=g.level, kind=g.kind, n_cal=g.n_cal) if g else {}
+    promise = dict(promised=g.coverage, kind=g.kind, n_cal=g.n_cal) if g else {}
     low, high = self.interval
     same = "mean_size", "median_size", "p95_size", "empty", "truncated", "oracle_ratio"
     merged = {c: self.merging[c] for c in ("mean_strings", "invalid", "respelt")} if self.merging else {}

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['step_ranks', 'tolerance_region', 'smallest_n_cal', 'smallest_alpha', 'check_feasible', 'one_risk', 'largest_alpha',
-           'target_alpha']
+           'step_alpha_for']
 
 # %% ../nbs/01_tolerance.ipynb #e52d02d6
 from decimal import ROUND_CEILING, Context
@@ -97,13 +97,19 @@ def check_feasible(
 
 # %% ../nbs/01_tolerance.ipynb #9d2eb4ca
 def one_risk(
-    alpha=None, # risk, in (0, 1)
-    target=None, # promised coverage, 1 - risk, in (0, 1)
-) -> float | Fraction: # the risk; a `Fraction` only where its decimal digits would not do
-    "The risk, from exactly one of `alpha` and `target`, by its decimal digits"
-    if (alpha is None) == (target is None): raise ValueError("give exactly one of alpha (the risk) and "
-        f"target (the promise); got alpha={alpha!r}, target={target!r}")
-    risk = check_risk(alpha) if target is None else 1 - check_risk(target, "target")
+    coverage=None, # guaranteed probability of the whole sequence, in (0, 1)
+    alpha=None,    # its risk, 1 - coverage, in (0, 1)
+    **other,       # other risks that may be given in their place, such as `step_alpha`
+) -> float | Fraction | None: # alpha; a `Fraction` where its digits would not do; None where another risk is given
+    "The risk, from exactly one of the ways to say it, by its decimal digits"
+    ways = dict(coverage=coverage, alpha=alpha, **other)
+    given = {name: value for name, value in ways.items() if value is not None}
+    if len(given) != 1: raise ValueError(
+        f"give exactly one of {', '.join(ways)}; got {given or 'none of them'}")
+    name, value = *given, *given.values()
+    risk = check_risk(value, name)
+    if name in other: return None
+    if name == "coverage": risk = 1 - risk
     return float(risk) if Fraction(str(float(risk))) == risk else risk
 
 # %% ../nbs/01_tolerance.ipynb #de4aade0
@@ -125,16 +131,16 @@ def largest_alpha(
     return float(next(a for a in decimals if a and (ranks(a) == ranks(Fraction(low, digits))).all()))
 
 # %% ../nbs/01_tolerance.ipynb #693f803a
-def target_alpha(
-    target, # promised coverage of the whole sequence, in (0, 1)
+def step_alpha_for(
+    coverage, # of the whole sequence, in (0, 1)
     n_cal, # calibration size
     steps=1, # decoding steps, L
 ) -> float: # risk per step
-    "The largest risk per step whose exact level `1 - K/(n+1)` is at least `target`"
-    risk, n = Fraction(check_risk(one_risk(target=target))), check_count(n_cal)
+    "The largest risk per step whose exact coverage `1 - K/(n+1)` is at least `coverage`"
+    risk, n = Fraction(check_risk(one_risk(coverage=coverage))), check_count(n_cal)
     k, need = conformal_rank(risk, n), max(ceil(steps/risk) - 1, 2*steps - 2)
     if k < steps: raise ValueError(
-        f"a promise of {target} lets {k} of {n} calibration pairs be dropped, fewer than the {steps} steps, each of "
+        f"a coverage of {coverage} lets {k} of {n} calibration pairs be dropped, fewer than the {steps} steps, each of "
         f"which must drop one: at most {Fraction(max(0, n + 1 - steps), n + 1)} ({max(0, 1 - steps/(n + 1)):.4f}) can be "
-        f"promised, or take n_cal >= {need}, or fewer steps")
+        f"guaranteed, or take n_cal >= {need}, or fewer steps")
     return largest_alpha(k, n, steps)

@@ -24,7 +24,7 @@ from .repetitions import (beam_ranks, kept, subset_repetitions,
                                                   subset_rows)
 from ..files import environment
 from ..search import Hypotheses, beam_search
-from ..subsets import true_rows
+from ..search import true_rows
 
 # %% ../../nbs/54_reproduce.ipynb #d9d653c2
 class Passes:
@@ -53,7 +53,7 @@ class Passes:
         arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
         self.seconds[name] = float(arrays.pop("seconds"))
         return arrays
-    def truth(self, table): return true_rows(table, self.ids[:table.n_inputs], self.ar.pad_token_id)
+    def truth(self, table): return true_rows(table, self.ids[:table.n_inputs], self.ar.end_token_id)
 
 # %% ../../nbs/54_reproduce.ipynb #3b9b77d9
 def _table(arrays, prefix=""):

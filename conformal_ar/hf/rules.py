@@ -27,9 +27,10 @@ class ProcessedState(NamedTuple):
     def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
 
 class Wrapper:
-    "An `Autoregressor` around another one, with its tokens, texts and slack."
+    "An `Autoregressor` around another one, with its tokens, texts and rounding."
     def __init__(self, ar): self.ar, self.end_token_id, self.pad_token_id = ar, ar.end_token_id, ar.pad_token_id
-    slack = property(lambda self: getattr(self.ar, "slack", 0.), doc="What decoding lowers thresholds by: the model's own")
+    score_rounding = property(lambda self: getattr(self.ar, "score_rounding", 0.), doc="The model's own")
+    scores_by_decoding = property(lambda self: getattr(self.ar, "scores_by_decoding", False), doc="The model's own")
     row_bytes = property(lambda self: self.ar.row_bytes, doc="Memory of a prefix, for models that know it")
     tokenizer = property(lambda self: self.ar.tokenizer, doc="The model's, if it has one")
     device = property(lambda self: self.ar.device, doc="The model's, if it has one")
