@@ -60,7 +60,7 @@ def monitor_step(
 class ExchangeabilityMonitor:
     "Watches scores; a false alarm ever has probability at most `level` (Ville 1939)"
     def __init__(self,
-        calibration_scores:np.ndarray, # [n] from `scores_of`
+        calibration_scores:np.ndarray, # [n] from scores_of
         level:float=0.01,              # Probability of a false alarm, ever, in (0, 1)
         seed:int=0,                    # Of the draws that break ties
     ):
@@ -120,7 +120,7 @@ def plot(self:ExchangeabilityMonitor,
 def scores_of(
     procedure:Procedure,        # A procedure, calibrated or not
     inputs:Sequence,            # [N] inputs; or a table with named columns
-    targets:Sequence|None=None, # [N] targets, as for `calibrate`
+    targets:Sequence|None=None, # [N] targets, as calibration takes them
     *,
     input_column:str="input",   # Column of the inputs in a table
     target_column:str="target", # Column of the targets in a table

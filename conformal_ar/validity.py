@@ -103,13 +103,13 @@ def _least_p_value(n, m, n_permutations, sides):
     return sides/min(splits, check_count(n_permutations, "n_permutations") + 1)
 
 def exchangeability_test(
-    calibration_scores:np.ndarray, # [n] from `scores_of`
-    new_scores:np.ndarray,         # [m] from `scores_of`
+    calibration_scores:np.ndarray, # [n] from scores_of
+    new_scores:np.ndarray,         # [m] from scores_of
     level:float=0.01,              # Probability of a false alarm, in (0, 1)
     alternative:str="two-sided",   # Or 'less': only lower scores count; 'greater'
     n_permutations:int=999,        # B, random splits, where too many to count
     seed:int=0,                    # Of the splits
-)->ExchangeabilityTest: # With `p_value`, `statistic`, `rejected` and `meaning`
+)->ExchangeabilityTest: # With p_value, statistic, rejected and meaning
     "Mann and Whitney's statistic under permutations of calibration and new pairs"
     cal, new = check_scores(calibration_scores), check_scores(new_scores)
     level, (n, m) = float(check_risk(level, "level")), (len(cal), len(new))
