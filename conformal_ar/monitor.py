@@ -27,7 +27,7 @@ class MonitorState(NamedTuple):
 class MonitorInfo(NamedTuple):
     "What a step tells"
     p_value:float # Small where the score is low
-    leaning:str   # The richest bets now: scores are 'lower', 'higher', 'narrower' or 'wider'
+    leaning:str   # The richest bets now, one of LEANINGS
 
 # %% ../nbs/16_monitor.ipynb #8a750a15
 def monitor_init(
@@ -36,7 +36,8 @@ def monitor_init(
     "A monitor that has seen nothing new"
     scores = np.sort(check_scores(calibration_scores))
     if len(scores) < 10: raise ValueError(
-        f"{len(scores)} calibration scores are too few to compare with; give 10 or more")
+        f"{len(scores)} calibration scores are too few to compare with; "
+        "give 10 or more")
     return MonitorState(scores, 0, EQUAL_PARTS, 0., 0.)
 
 def monitor_step(
@@ -45,7 +46,8 @@ def monitor_step(
     u:float,            # A uniform draw, to break ties
 )->tuple[MonitorState, MonitorInfo]: # The state after the pair, and what it tells
     "Rank a new score, and bet on the rank"
-    low, high = (int(np.searchsorted(state.scores, score, side)) for side in ("left", "right"))
+    low = int(np.searchsorted(state.scores, score, "left"))
+    high = int(np.searchsorted(state.scores, score, "right"))
     p, i = (low + u*(1 + high - low))/(len(state.scores) + 1), state.n_new + 1
     log_accounts, wealth = bet(state.log_accounts, p, 1/(100 + i))
     richest = np.logaddexp.reduce(log_accounts[:8].reshape(4, 2), 1).argmax()
@@ -56,14 +58,15 @@ def monitor_step(
 
 # %% ../nbs/16_monitor.ipynb #40cf30af
 class ExchangeabilityMonitor:
-    "Watches new scores; a false alarm, ever, has probability at most `level` (Ville 1939)"
+    "Watches scores; a false alarm ever has probability at most `level` (Ville 1939)"
     def __init__(self,
-        calibration_scores:np.ndarray, # [n] from `scores_of`
+        calibration_scores:np.ndarray, # [n] from scores_of
         level:float=0.01,              # Probability of a false alarm, ever, in (0, 1)
         seed:int=0,                    # Of the draws that break ties
     ):
-        self.level, self.state = float(check_risk(level, "level")), monitor_init(calibration_scores)
-        self.n_cal, self.info = len(self.state.scores), None
+        self.level = float(check_risk(level, "level"))
+        self.state, self.info = monitor_init(calibration_scores), None
+        self.n_cal = len(self.state.scores)
         self.path = [0.]             # log wealth after each pair
         self.alarm_at = None         # the number of the pair that rang
         self.alarm_leaning = None    # the leaning at that time
@@ -75,19 +78,19 @@ class ExchangeabilityMonitor:
         return self.alarm_at is not None
     @property
     def p_value(self):
-        "Of exchangeability, valid whenever one looks: one over the largest wealth so far"
+        "One over the largest wealth so far: of exchangeability, valid at any time"
         return float(np.exp(-self.state.log_largest))
     def __repr__(self):
         what = "no alarm"
         if self.alarm:
             what = f"alarm at pair {self.alarm_at}, scores leaned {self.alarm_leaning}"
-        return (f"ExchangeabilityMonitor(level={self.level:g}, n_cal={self.n_cal}): {what}; "
-                f"{self.state.n_new} pairs seen, p = {self.p_value:.2g}")
+        return (f"ExchangeabilityMonitor(level={self.level:g}, n_cal={self.n_cal}): "
+                f"{what}; {self.state.n_new} pairs seen, p = {self.p_value:.2g}")
 
 # %% ../nbs/16_monitor.ipynb #e39e1054
 @patch
 def update(self:ExchangeabilityMonitor,
-    scores:float|np.ndarray, # Of one new pair, or [m] of several in the order of their arrival
+    scores:float|np.ndarray, # Of one new pair, or [m] of several as they arrived
 )->MonitorState: # The state after the last of them
     "See new pairs"
     scores = np.atleast_1d(np.asarray(scores, dtype=float))
@@ -117,13 +120,13 @@ def plot(self:ExchangeabilityMonitor,
 def scores_of(
     procedure:Procedure,        # A procedure, calibrated or not
     inputs:Sequence,            # [N] inputs; or a table with named columns
-    targets:Sequence|None=None, # [N] targets, as for `calibrate`
+    targets:Sequence|None=None, # [N] targets, as calibration takes them
     *,
     input_column:str="input",   # Column of the inputs in a table
     target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring or the search (batch_size, progress)
 )->np.ndarray: # [N] scores, higher is better; −∞ for targets that no set can hold
-    "One score for each labelled pair, calibration or new: the smallest of those that are calibrated"
+    "One score for each labelled pair: the smallest of those that are calibrated"
     if not isinstance(procedure, Procedure): raise TypeError(
         f"procedure must be a conformal procedure, not {type(procedure).__name__}")
     pairs = procedure.read(inputs, targets, input_column, target_column)

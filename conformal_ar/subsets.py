@@ -27,7 +27,6 @@ class ConformalBeamSubsets(Procedure):
     settings = (*Procedure.settings, "beam_alpha", "width", "by_class")
     other_risk, remedy = "beam_alpha", "Use a wider beam"
     missing = "are outside their beam of width {width}"
-    margin = 0. # calibration and prediction take their scores from the same search
 
     @delegates(Procedure.__init__, but=["max_candidates"])
     def __init__(self,
