@@ -1,4 +1,4 @@
-# make demo: install the package, then calibrate and evaluate both procedures on integer additions.
+# make demo: install the package, then calibrate and evaluate all three procedures on integer additions.
 # make test: install it with the development requirements, then check the project and run every notebook.
 # Both set up .venv by themselves, once; all they need is Python >= 3.10 and make.
 PYTHON ?= python3

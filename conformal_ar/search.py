@@ -16,8 +16,8 @@ import torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-from .autoregressive import (Autoregressor, check_log_probs,
-                                         cumulative_scores, input_length, spend, take, target_lengths)
+from .autoregressive import (Autoregressor, check_log_probs, cumulative_scores,
+                                         input_length, spend, take, target_lengths)
 from .conformal import check_count
 
 # %% ../nbs/03_search.ipynb #3bf2101d
@@ -28,22 +28,30 @@ class Hypotheses:
     tokens:np.ndarray     # [R, L] token ids, the end token counted, then padding
     length:np.ndarray     # [R] number of tokens
     log_probs:np.ndarray  # [R, L] log-probability of each token in nats, 0 on padding
-    truncated:np.ndarray  # [n] did a cap on candidates bite for this input?
-    last_step:np.ndarray  # [n] the last step at which this input had an unfinished prefix to extend
-    rows:int = 0          # prefixes handed to the model, over all inputs
+    truncated:np.ndarray  # [n] did the search run out of budget for this input?
+    last_step:np.ndarray  # [n] last step at which the input had an unfinished prefix
+    rows:int = 0          # Prefixes handed to the model, over all inputs
 
     @property
-    def n_inputs(self): "Number of inputs"; return len(self.truncated)
+    def n_inputs(self):
+        "Number of inputs"
+        return len(self.truncated)
     @property
-    def set_sizes(self): "[n] hypotheses of each input"; return np.bincount(self.owner, minlength=self.n_inputs)
+    def set_sizes(self):
+        "[n] hypotheses of each input"
+        return np.bincount(self.owner, minlength=self.n_inputs)
     @property
-    def sums(self): "[R] log-likelihoods, in nats"; return self.log_probs.cumsum(1, dtype=np.float64)[:, -1]
+    def sums(self):
+        "[R] log-likelihoods, in nats"
+        return self.log_probs.cumsum(1, dtype=np.float64)[:, -1]
     @property
-    def scores(self): "[R] log-likelihoods per token, in nats"; return self.sums / self.length
+    def scores(self):
+        "[R] log-likelihoods per token, in nats"
+        return self.sums / self.length
 
     def __len__(self): return len(self.owner)
     def prefix_scores(self, normalize=True, steps=None):
-        "[R, L] scores of all prefixes, in nats (per token if normalised); [R, steps] if given"
+        "[R, L] or [R, steps] scores of prefixes, in nats (per token if normalised)"
         scores = cumulative_scores(self.log_probs, self.length, normalize)
         if steps is None: return scores
         return np.pad(scores, ((0, 0), (0, steps - scores.shape[1])), mode="edge")
@@ -91,10 +99,11 @@ def empty_prefixes(
 )->Prefixes:
     "One empty prefix for each owner"
     n, new = len(owner), dict(device=device)
-    return Prefixes(torch.as_tensor(owner, dtype=torch.long, **new),
-                    torch.zeros(n, 0, dtype=torch.long, **new), torch.zeros(n, 0, **new),
-                    torch.zeros(n, dtype=torch.long, **new),
-                    torch.zeros(n, dtype=torch.float64, **new))
+    return Prefixes(owner=torch.as_tensor(owner, dtype=torch.long, **new),
+                    tokens=torch.zeros(n, 0, dtype=torch.long, **new),
+                    log_probs=torch.zeros(n, 0, **new),
+                    length=torch.zeros(n, dtype=torch.long, **new),
+                    sums=torch.zeros(n, dtype=torch.float64, **new))
 
 def widened(
     rows:np.ndarray, # [R, L]
@@ -111,23 +120,27 @@ def gather(
     rows:int,             # Rows that went through the model
     pad_token_id:int,     # Fills rows after the end token
     normalize:bool=True,  # Rank by the score per token?
-    width:int|None=None,  # Columns of the table; as many as its longest row has by default
+    width:int|None=None,  # Columns of the table; None: those of its longest row
 )->Hypotheses:
     "One table, sorted by input and falling score"
     found = [f for f in found if f.n] or [found[0]]
     if width is None: width = max(1, *(f.tokens.shape[1] for f in found))
-    owner, length = (np.concatenate([f[i].cpu().numpy() for f in found]) for i in (0, 3))
-    tokens = np.concatenate([widened(f.tokens.cpu().numpy(), width, pad_token_id) for f in found])
-    log_probs = np.concatenate([widened(f.log_probs.cpu().numpy(), width, 0) for f in found])
-    table = Hypotheses(owner, tokens, length, log_probs, truncated, last_step, rows)
-    return table.select(np.lexsort((-(table.scores if normalize else table.sums), owner)))
+    def column(name, fill=None):
+        parts = [getattr(f, name).cpu().numpy() for f in found]
+        if fill is not None: parts = [widened(p, width, fill) for p in parts]
+        return np.concatenate(parts)
+    tokens, log_probs = column("tokens", pad_token_id), column("log_probs", 0)
+    table = Hypotheses(column("owner"), tokens, column("length"), log_probs,
+                       truncated, last_step, rows)
+    scores = table.scores if normalize else table.sums
+    return table.select(np.lexsort((-scores, table.owner)))
 
 # %% ../nbs/03_search.ipynb #7793dd29
 def best_per_owner(
     owner:torch.Tensor,  # [R] group of each row
     values:torch.Tensor, # [R] what to rank by
     count:int,           # How many to keep of each owner
-)->tuple[torch.Tensor, torch.Tensor]: # [K] kept rows, by owner and falling value; [K] their ranks, from 0
+)->tuple[torch.Tensor, torch.Tensor]: # [K] rows, by owner and value; [K] ranks from 0
     "The `count` largest values of each owner; ties keep their order"
     order = values.argsort(descending=True, stable=True)
     order = order[owner[order].argsort(stable=True)]
@@ -138,24 +151,30 @@ def best_per_owner(
 
 # %% ../nbs/03_search.ipynb #292bea31
 def _beam_candidates(live, log_probs, width, last, end, pad):
-    "The continuations of one step that compete: rows, tokens, log-probabilities, sums, rank within the input"
-    if pad != end: log_probs = log_probs.index_fill(1, torch.tensor(pad, device=log_probs.device), -torch.inf)
-    if last: values, tokens = log_probs[:, end:end+1], torch.full_like(live.owner[:, None], end)
-    else: values, tokens = log_probs.topk(min(2*width, log_probs.shape[1]))
+    "What competes at a step: rows, tokens, log-probabilities, ranks within the input"
+    if pad != end:
+        column = torch.tensor(pad, device=log_probs.device)
+        log_probs = log_probs.index_fill(1, column, -torch.inf)
+    if last:                                      # all must end now
+        values = log_probs[:, end:end+1]
+        tokens = torch.full_like(live.owner[:, None], end)
+    else:                                         # width of them may end, width go on
+        values, tokens = log_probs.topk(min(2*width, log_probs.shape[1]))
     rows = torch.arange(live.n, device=tokens.device).repeat_interleave(tokens.shape[1])
-    possible = values.flatten() > -torch.inf
-    rows, tokens, values = rows[possible], tokens.flatten()[possible], values.flatten()[possible]
+    tokens, values = tokens.flatten(), values.flatten()
+    possible = values > -torch.inf
+    rows, tokens, values = rows[possible], tokens[possible], values[possible]
     sums = live.sums[rows] + values.double()
     best, rank = best_per_owner(live.owner[rows], sums, 2*width)
     return rows[best], tokens[best], values[best], rank
 
 # %% ../nbs/03_search.ipynb #ea825e60
 def _beam_chunk(ar, inputs, width, max_len):
-    "Beam search over a few inputs at once: their finished rows, and the number of rows expanded"
+    "Beam search over a few inputs: finished rows, and the number of rows expanded"
     state, log_probs = ar.start(inputs)
     live = empty_prefixes(range(len(inputs)), log_probs.device)
     done, expanded = live.pick(slice(0, 0)), 0
-    lowest = torch.full((len(inputs),), -torch.inf, dtype=torch.float64, device=log_probs.device)
+    lowest = live.sums.new_full((len(inputs),), -torch.inf)
     for step in range(1, max_len + 1):
         check_log_probs(log_probs, live.owner)
         expanded += live.n
@@ -169,7 +188,7 @@ def _beam_chunk(ar, inputs, width, max_len):
         if step == max_len: break
         keep, _ = best_per_owner(new.owner[~ended], new.sums[~ended], width)
         live, rows = new.pick(~ended).pick(keep), rows[~ended][keep]
-        full = done.pick(rank == width - 1)          # the b-th best of the inputs that have b
+        full = done.pick(rank == width - 1) # the b-th best of the inputs that have b
         worst = lowest.index_copy(0, full.owner, full.sums/full.length)
         hope = lowest.scatter_reduce(0, live.owner, live.sums, "amax")/max_len > worst
         rows, live = rows[hope[live.owner]], live.pick(hope[live.owner])
@@ -179,8 +198,9 @@ def _beam_chunk(ar, inputs, width, max_len):
 
 # %% ../nbs/03_search.ipynb #1cf51726
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
-    "Batches of indices of inputs of like length, `size()` at a time, under a progress bar that counts inputs"
-    order = np.array(sorted(range(len(inputs)), key=lambda i: input_length(inputs[i])), dtype=int)
+    "Indices of inputs of like length, `size()` at a time, with a progress bar"
+    order = sorted(range(len(inputs)), key=lambda i: input_length(inputs[i]))
+    order = np.array(order, dtype=int)
     with tqdm(total=len(inputs), disable=not progress, desc=desc, unit="input") as bar:
         while len(order):
             batch, order = np.split(order, [size()])
@@ -193,31 +213,35 @@ def beam_search(
     inputs:Sequence,     # [n] conditions
     width:int,           # Beam width b
     max_len:int,         # Decoding steps, the end token counted
-    max_rows:int=1024,   # Most prefixes in a call of the model; never changes the result
+    max_rows:int=1024,   # Most prefixes in a call of the model; changes no result
     progress:bool=False, # Show a progress bar?
-)->Hypotheses: # At most `width` finished sequences of each input
-    "Batched beam search, ranked by log-likelihood per token (Deutschmann et al. 2024, section 3.1)"
-    check_count(width, "width"), check_count(max_len, "max_len"), check_count(max_rows, "max_rows")
+)->Hypotheses: # At most width finished sequences of each input
+    "Beam search, ranked by score per token (Deutschmann et al. 2024, section 3.1)"
+    check_count(width, "width")
+    check_count(max_len, "max_len")
+    check_count(max_rows, "max_rows")
     found, expanded = [empty_prefixes([])], 0
-    for batch in batches_by_length(inputs, lambda: max(1, max_rows//width), progress, "beam search"):
+    def size(): return max(1, max_rows//width)
+    for batch in batches_by_length(inputs, size, progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)
         found.append(done._replace(owner=torch.as_tensor(batch)[done.owner.cpu()]))
         expanded += rows
-    return gather(found, np.zeros(len(inputs), bool), np.full(len(inputs), max_len), expanded,
+    n = len(inputs)
+    return gather(found, np.zeros(n, bool), np.full(n, max_len), expanded,
                   ar.pad_token_id, width=max_len)
 
 # %% ../nbs/03_search.ipynb #79b09016
 def passing(
-    live:Prefixes,          # Prefixes of `step - 1` tokens
-    log_probs:torch.Tensor, # [R, V] log-probabilities of their next tokens
-    threshold:float|torch.Tensor, # Least score after `step` tokens; or one for each row [R]
-    step:int,               # Number of tokens with the next one
-    normalize:bool=True,    # Is the score divided by the number of tokens?
-)->tuple[torch.Tensor, torch.Tensor, torch.Tensor]: # [K] rows, [K] tokens, [K] log-probabilities
-    "Continuations whose score is at least the threshold (Deutschmann et al. 2024, equation 10)"
+    live:Prefixes,                # Prefixes of step - 1 tokens
+    log_probs:torch.Tensor,       # [R, V] log-probabilities of their next tokens
+    threshold:float|torch.Tensor, # Least score after step tokens; or [R], of each row
+    step:int,                     # Number of tokens with the next one
+    normalize:bool=True,          # Is the score divided by the number of tokens?
+)->tuple[torch.Tensor, ...]: # [K] rows, [K] tokens, [K] log-probabilities
+    "Continuations that reach the threshold (Deutschmann et al. 2024, equation 10)"
     size = step if normalize else 1
     room = threshold*size - live.sums
-    loose = (room - 1e-5*(1 + room.abs())).float()
+    loose = (room - 1e-5*(1 + room.abs())).float() # far more than float32 rounds
     rows, tokens = (log_probs >= loose[:, None]).nonzero(as_tuple=True)
     values = log_probs[rows, tokens]
     least = threshold[rows] if isinstance(threshold, torch.Tensor) else threshold
@@ -226,39 +250,34 @@ def passing(
 
 # %% ../nbs/03_search.ipynb #4410a9b8
 def split_frontier(
-    owner:torch.Tensor,   # [R] input of each row, equal ones together
-    max_rows:int,         # Most rows in a part
-    whole:bool=False,     # Keep all rows of an input in one part?
+    owner:torch.Tensor, # [R] input of each row, equal ones together
+    max_rows:int,       # Most rows in a part
+    whole:bool=False,   # Keep all rows of an input in one part?
 )->list[slice]: # Parts, in order
-    "Cut a frontier into about equal parts of at most `max_rows` rows; an input that has more stays whole, when asked to"
-    n, k = len(owner), -(-len(owner)//max_rows)
-    edges = np.append(np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1)), n) if whole else np.arange(n + 1)
+    "Cut a frontier into about equal parts; a `whole` input may exceed `max_rows`"
+    n = len(owner)
+    parts = -(-n//max_rows)   # at least: n/max_rows, rounded up
+    edges = np.arange(n + 1)  # where a cut may be
+    if whole:
+        starts = np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1))
+        edges = np.append(starts, n)
     while True:
-        cuts = np.unique(edges[np.searchsorted(edges, np.linspace(0, n, k + 1), "right") - 1])
-        if k >= n or np.diff(cuts).max() <= max_rows: return [slice(a, b) for a, b in zip(cuts.tolist(), cuts[1:].tolist())]
-        k += 1
+        even = np.linspace(0, n, parts + 1)
+        cuts = np.unique(edges[np.searchsorted(edges, even, "right") - 1])
+        if parts >= n or np.diff(cuts).max() <= max_rows: break
+        parts += 1
+    return [slice(a, b) for a, b in zip(cuts.tolist(), cuts[1:].tolist())]
 
 # %% ../nbs/03_search.ipynb #f2961d56
 class _Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n):
-        self.ar, self.thresholds, self.max_len, self.normalize = ar, thresholds, max_len, normalize
+        self.ar, self.thresholds = ar, thresholds
+        self.max_len, self.normalize = max_len, normalize
         self.max_rows, self.max_candidates = max_rows, max_candidates
         self.found, self.expanded = [empty_prefixes([])], 0
         self.truncated, self.last_step = np.zeros(n, bool), np.zeros(n, int)
-        self.growth = 4.  # rows per input at the widest step, as far as is known
-
-    def expand(self, live, log_probs, step):
-        "Record what ends at this step; give rows, tokens and log-probabilities of what goes on"
-        check_log_probs(log_probs, live.owner)
-        self.expanded += live.n
-        owner = live.owner.cpu().numpy()
-        self.last_step[owner] = np.maximum(self.last_step[owner], step)
-        more = passing(live, log_probs, self.threshold(live.owner, step), step, self.normalize)
-        ended, pad = more[1] == self.ar.end_token_id, more[1] == self.ar.pad_token_id
-        self.found.append(Prefixes(*(c.cpu() for c in live.extend(*(c[ended] for c in more), step))))
-        alive = ~(ended | pad) if step < self.max_len else ended & False
-        return self.cap(live, *(c[alive] for c in more))
+        self.growth = 4. # rows per input at the widest step: a first guess
 
     def threshold(self, owner, step):
         "Least score after `step` tokens: one number, or one for each row"
@@ -266,21 +285,40 @@ class _Walk:
         if len(column) == 1: return float(column[0])
         return torch.as_tensor(column, device=owner.device)[owner]
 
-    def cap(self, live, rows, tokens, values):
-        "At most `max_candidates` prefixes of an input go on"
-        if self.max_candidates is None or len(rows) <= self.max_candidates: return rows, tokens, values
-        owner = live.owner[rows]
-        keep = best_per_owner(owner, live.sums[rows] + values.double(), self.max_candidates)[0].sort().values
-        self.truncated |= owner.bincount(minlength=len(self.truncated)).cpu().numpy() > self.max_candidates
-        return rows[keep], tokens[keep], values[keep]
+# %% ../nbs/03_search.ipynb #836601e7
+@patch
+def expand(self:_Walk, live, log_probs, step):
+    "Record what ends at this step; rows, tokens and log-probabilities of what goes on"
+    check_log_probs(log_probs, live.owner)
+    self.expanded += live.n
+    owner = live.owner.cpu().numpy()
+    self.last_step[owner] = np.maximum(self.last_step[owner], step)
+    least = self.threshold(live.owner, step)
+    rows, tokens, values = passing(live, log_probs, least, step, self.normalize)
+    ended = tokens == self.ar.end_token_id
+    done = live.extend(rows[ended], tokens[ended], values[ended], step)
+    self.found.append(Prefixes(*(column.cpu() for column in done)))
+    alive = ~(ended | (tokens == self.ar.pad_token_id))
+    if step == self.max_len: alive[:] = False
+    return self.within_budget(live, rows[alive], tokens[alive], values[alive])
+
+@patch
+def within_budget(self:_Walk, live, rows, tokens, values):
+    "At most `max_candidates` prefixes of an input go on"
+    most = self.max_candidates
+    if most is None or len(rows) <= most: return rows, tokens, values
+    owner, sums = live.owner[rows], live.sums[rows] + values.double()
+    keep = best_per_owner(owner, sums, most)[0].sort().values
+    self.truncated |= owner.bincount(minlength=len(self.truncated)).cpu().numpy() > most
+    return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/03_search.ipynb #2af9bf9e
 @patch
 def part_size(self:_Walk, waiting):
-    "Rows of the next part, so that all that wait never weigh more than `3*max_rows` of full length"
+    "Rows of the next part; what waits weighs at most `3*max_rows` of full length"
     held = sum(live.n*step for _, live, _, step in waiting)/self.max_len
     size = min(self.max_rows, max(1, int(3*self.max_rows - held)//2))
-    return max(size, self.max_candidates or 1)   # an input under a cap stays whole
+    return max(size, self.max_candidates or 1) # an input with a budget stays whole
 
 # %% ../nbs/03_search.ipynb #d13adba7
 @patch
@@ -295,7 +333,8 @@ def run(self:_Walk, inputs, owner):
         if not waiting: return
         size = self.part_size(waiting)
         state, live, more, step = waiting.pop()
-        part, *rest = split_frontier(live.owner[more[0]], size, self.max_candidates is not None)
+        whole = self.max_candidates is not None
+        part, *rest = split_frontier(live.owner[more[0]], size, whole)
         if rest: waiting.append((state, live, [c[part.stop:] for c in more], step))
         rows, tokens, values = (c[part] for c in more)
         live = live.extend(rows, tokens, values, step)
@@ -306,68 +345,78 @@ def run(self:_Walk, inputs, owner):
 @patch
 def run_all(self:_Walk, inputs, progress, desc):
     "Search all inputs, as many at a time as fill `max_rows` at their widest step"
-    for batch in batches_by_length(inputs, lambda: max(1, int(self.max_rows/self.growth)), progress, desc):
+    def size(): return max(1, int(self.max_rows/self.growth))
+    for batch in batches_by_length(inputs, size, progress, desc):
         self.widest = len(batch)
         self.run(take(inputs, batch), batch)
         self.growth = self.widest/len(batch)
 
 # %% ../nbs/03_search.ipynb #9a9effdb
 def rows_within(
-    ar:Autoregressor, # The model; has `row_bytes`
+    ar:Autoregressor, # The model; has row_bytes
     inputs:Sequence,  # [n] conditions
     max_len:int,      # Decoding steps
     max_memory:int,   # Bytes for states and tables of a search
 )->int: # Rows
     "The `max_rows` whose search stays within `max_memory` bytes"
-    if not hasattr(ar, "row_bytes"):
-        raise TypeError("max_memory needs a model that has row_bytes(inputs, max_len), the bytes that a prefix takes; set max_rows instead")
+    if not hasattr(ar, "row_bytes"): raise TypeError(
+        "max_memory needs a model that has row_bytes(inputs, max_len), the bytes that "
+        "a prefix takes; set max_rows instead")
     row = ar.row_bytes(inputs, max_len)
-    if (rows := int(max_memory)//(4*row)) > 0: return rows
-    raise ValueError(f"max_memory ({max_memory:,}) is less than four rows of {row:,} bytes each")
+    rows = int(max_memory)//(4*row) # a walk holds four times max_rows
+    if rows == 0: raise ValueError(
+        f"max_memory ({max_memory:,}) is less than four rows of {row:,} bytes each")
+    return rows
 
 # %% ../nbs/03_search.ipynb #892d5a00
 def threshold_search(
-    ar:Autoregressor,         # The model
-    inputs:Sequence,          # [n] conditions
-    thresholds:Sequence,      # [max_len] least score after each step, in nats (per token if normalised), or one number; [n, …] for each input
-    max_len:int,              # Decoding steps L†, the end token counted
-    normalize:bool=True,      # Is the score of a prefix divided by its number of tokens?
-    max_rows:int=1024,        # Most prefixes in a call of the model; never changes the result
-    max_candidates:int|None=None, # Most unfinished prefixes of an input at a step; marks it truncated
-    max_memory:int|None=None, # Bytes; sets `max_rows` for models that know their `row_bytes`
-    stop:str="max_len",       # 'max_len': all thresholds act on ended sequences; 'ended': those up to the last unfinished prefix
-    progress:bool=False,      # Show a progress bar?
-)->Hypotheses: # All sequences that end within `max_len` tokens and pass
-    "Exactly the sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2, inference algorithm)"
-    check_count(max_len, "max_len"), check_count(max_rows, "max_rows")
+    ar:Autoregressor,    # The model
+    inputs:Sequence,     # [n] conditions
+    thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
+    max_len:int,         # Decoding steps L†, the end token counted
+    normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
+    max_rows:int=1024,   # Most prefixes in a call of the model; changes no result
+    max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
+    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
+    stop:str="max_len",  # Thresholds act on ended sequences up to there, or all 'ended'
+    progress:bool=False, # Show a progress bar?
+)->Hypotheses: # All sequences that end within max_len tokens and pass
+    "The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)"
+    check_count(max_len, "max_len")
+    check_count(max_rows, "max_rows")
     if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
-    if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
-    if max_candidates is not None and not 1 <= check_count(max_candidates, "max_candidates") <= max_rows:
-        raise ValueError(f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")
+    if stop not in ("max_len", "ended"):
+        raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
+    if max_candidates is not None: check_count(max_candidates, "max_candidates")
+    if (max_candidates or 0) > max_rows: raise ValueError(
+        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")
     t = check_thresholds(thresholds, max_len, len(inputs))
     walk = _Walk(ar, t, max_len, normalize, max_rows, max_candidates, len(inputs))
     walk.run_all(inputs, progress, "threshold search")
-    table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded, ar.pad_token_id,
-                   normalize, None if t.shape[1] == 1 else max_len)
+    width = None if t.shape[1] == 1 else max_len
+    table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded,
+                   ar.pad_token_id, normalize, width)
     return table.select(holds(table, t, normalize, stop))
 
 # %% ../nbs/03_search.ipynb #77fcc4ad
 def check_thresholds(thresholds, max_len, n=1):
-    "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for a wrong shape, NaN or +∞"
+    "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for what cannot be one"
     t = np.asarray(thresholds, dtype=np.float64)
     t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t
-    if t.ndim != 2 or t.shape[0] not in (1, n) or t.shape[1] not in (1, max_len): raise ValueError(
-        f"thresholds must have shape [{max_len}], one for each step, or [{n}, {max_len}], also "
-        f"for each input; got {list(np.shape(thresholds))}")
-    if not (t < np.inf).all(): raise ValueError(f"thresholds must be numbers below +∞; got {t}")
+    fits = t.ndim == 2 and t.shape[0] in (1, n) and t.shape[1] in (1, max_len)
+    if not fits: raise ValueError(
+        f"thresholds must have shape [{max_len}], one for each step, or "
+        f"[{n}, {max_len}], also for each input; got {list(np.shape(thresholds))}")
+    if not (t < np.inf).all():
+        raise ValueError(f"thresholds must be numbers below +∞; got {t}")
     return t
 
 def holds(
     table:Hypotheses,     # Finished hypotheses
-    thresholds:np.ndarray,# [1 or n, 1 or L] thresholds, as of `check_thresholds`
+    thresholds:np.ndarray,# [1 or n, 1 or L] thresholds, as of check_thresholds
     normalize:bool=True,  # Score per token?
-    stop:str="max_len",   # As in `threshold_search`
-)->np.ndarray: # [R] does the final score hold against the thresholds that come after the end?
+    stop:str="max_len",   # As in threshold_search
+)->np.ndarray: # [R] does the score hold against the thresholds after the end?
     "The thresholds act on ended sequences, whose score is constant"
     t = thresholds if len(thresholds) == 1 else thresholds[table.owner]
     scores, L = table.scores if normalize else table.sums, t.shape[1]
@@ -380,14 +429,15 @@ def holds(
 # %% ../nbs/03_search.ipynb #9988209d
 def join_tables(
     tables:list[Hypotheses], # Of the same inputs
-    like:Hypotheses,         # The one whose `truncated` and `last_step` stay
+    like:Hypotheses,         # The one whose truncated and last_step stay
     pad_token_id:int,        # Fills rows after the end token
 )->Hypotheses: # Sorted by input and falling log-likelihood
     "One table with the rows of several"
     width = max(t.tokens.shape[1] for t in tables)
     def column(name, fill=None):
         rows = [getattr(t, name) for t in tables]
-        return np.concatenate(rows if fill is None else [widened(r, width, fill) for r in rows])
+        if fill is not None: rows = [widened(r, width, fill) for r in rows]
+        return np.concatenate(rows)
     rows = dict(owner=column("owner"), tokens=column("tokens", pad_token_id),
                 length=column("length"), log_probs=column("log_probs", 0))
     table = replace(like, **rows, rows=sum(t.rows for t in tables))
@@ -400,6 +450,7 @@ def best_per_input(
     table = table.select(np.lexsort((-table.sums, table.owner)))
     return table.select(np.unique(table.owner, return_index=True)[1])
 
+# %% ../nbs/03_search.ipynb #aa11bb04
 def target_rows(
     table:Hypotheses,  # Hypotheses of n inputs
     ids:torch.Tensor,  # [T, L] ids of targets with the end token, padded
@@ -412,11 +463,12 @@ def target_rows(
     known = {(o, key(row, n)): i for i, (o, row, n) in enumerate(rows)}
     ids = np.asarray(ids)
     targets = zip(np.asarray(owner).tolist(), ids, target_lengths(ids, end_token_id))
-    return np.array([known.get((o, key(row, n)), -1) for o, row, n in targets], dtype=int)
+    at = [known.get((o, key(row, n)), -1) for o, row, n in targets]
+    return np.array(at, dtype=int)
 
 def true_rows(
     table:Hypotheses,     # Hypotheses of n inputs
-    targets:torch.Tensor, # [n, L] the target of each input, ids with the end token, padded
+    targets:torch.Tensor, # [n, L] ids of the target of each input, ended, padded
     end_token_id:int,     # Ends a target
 )->np.ndarray: # [R] is the hypothesis the target of its input?
     "Find the one target of each input in a table of hypotheses"
