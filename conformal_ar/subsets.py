@@ -6,8 +6,6 @@
 __all__ = ['ConformalBeamSubsets']
 
 # %% ../nbs/07_subsets.ipynb #28696405
-from typing import Callable, Sequence
-
 import numpy as np
 import torch
 from fastcore.basics import patch
