@@ -20,23 +20,24 @@ def canonical_form(
     canonicalize:Callable, # Text to its canonical form, None when it has none
     text:str,              # A text
 )->str|None: # Its canonical form
-    "The canonical form of a text; `TypeError` when the function returns neither a text nor None"
+    "The canonical form of a text; `TypeError` for what is neither a text nor None"
     form = canonicalize(text)
     if form is None or isinstance(form, str): return form
-    raise TypeError(f"canonicalize must return a text, or None where there is no canonical form; "
-                    f"for {text!r:.60} it returned a {type(form).__name__}: {form!r:.60}")
+    raise TypeError(
+        "canonicalize must return a text, or None where there is no canonical form; "
+        f"for {text!r:.60} it returned a {type(form).__name__}: {form!r:.60}")
 
 # %% ../nbs/12_equivalence.ipynb #cc8a1580
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassSet(PredictionSet):
-    "A prediction set of equivalence classes, each with the probability of all its texts"
-    keys:list[str]=()                 # [R] canonical form of each member
-    class_scores:np.ndarray=()        # [R] log-likelihoods of the classes, in nats, falling
-    strings:list[tuple[str, ...]]=()  # [R] all texts of each member, best first
-    invalid:int=0                     # Texts that were dropped because they have no canonical form
+    "A prediction set of classes, each with the probability of all its texts"
+    keys:list[str]=()                # [R] canonical form of each member
+    class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
+    strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
+    invalid:int=0                    # Texts dropped, for they have no canonical form
 
     def __post_init__(self):
-        scores = np.asarray(self.scores, float) # not falling: the order is that of class_scores
+        scores = np.asarray(self.scores, float) # in the order of class_scores
         object.__setattr__(self, "scores", np.sort(scores)[::-1])
         super().__post_init__()
         object.__setattr__(self, "scores", scores)
@@ -44,7 +45,8 @@ class ClassSet(PredictionSet):
 
     def __getitem__(self, i): return self.keys[i]
     def __iter__(self): return iter(self.keys)
-    def __contains__(self, text): return text in self.keys or any(text in s for s in self.strings)
+    def __contains__(self, text):
+        return text in self.keys or any(text in s for s in self.strings)
 
     @property
     def probabilities(self):
@@ -59,8 +61,8 @@ class ClassSet(PredictionSet):
 def merge_equivalent(
     prediction_set:PredictionSet, # A set of texts, already thresholded
     canonicalize:Callable,        # Text to its canonical form, None when it has none
-)->ClassSet: # One member for each canonical form; of the kind `canonicalize.set_class`, if given
-    "Merge the texts that canonicalise alike, and drop those that have no canonical form"
+)->ClassSet: # One member for each canonical form; or a canonicalize.set_class
+    "Merge the texts that canonicalise alike, and drop those without canonical form"
     s, classes = prediction_set, {}
     for i, text in enumerate(s.texts):
         classes.setdefault(canonical_form(canonicalize, text), []).append(i)
@@ -77,14 +79,18 @@ def merge_equivalent(
 @patch
 def _columns(self:ClassSet):
     "What a table of the set shows"
-    return {"canonical form": self.keys, "probability of its texts": [f"{p:.3g}" for p in self.probabilities],
+    probability = [f"{p:.3g}" for p in self.probabilities]
+    return {"canonical form": self.keys, "probability of its texts": probability,
             "texts": [len(s) for s in self.strings]}
 
 # %% ../nbs/12_equivalence.ipynb #a6d267bd
 def merge_summary(
-    merged:Sequence[ClassSet], # What `merge_equivalent` made of some sets
-)->dict: # sets; mean size before and after; shares of the texts that had no form, and that were further spellings
+    merged:Sequence[ClassSet], # What merge_equivalent made of some sets
+)->dict: # Number of sets; mean sizes; shares of texts without form and of respelt ones
     "What merging did to some sets"
-    n, m, bad = sum(s.n_strings for s in merged), sum(map(len, merged)), sum(s.invalid for s in merged)
-    each, share = (lambda x: x/len(merged) if len(merged) else math.nan), (lambda x: x/n if n else math.nan)
-    return dict(sets=len(merged), mean_strings=each(n), mean_classes=each(m), invalid=share(bad), respelt=share(n - m - bad))
+    texts, classes = sum(s.n_strings for s in merged), sum(map(len, merged))
+    invalid = sum(s.invalid for s in merged)
+    def ratio(a, b): return a/b if b else math.nan
+    return dict(sets=len(merged), mean_strings=ratio(texts, len(merged)),
+                mean_classes=ratio(classes, len(merged)), invalid=ratio(invalid, texts),
+                respelt=ratio(texts - classes - invalid, texts))

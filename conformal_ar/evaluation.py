@@ -7,7 +7,8 @@ __all__ = ['oracle_size', 'Evaluation', 'evaluate_sets']
 
 # %% ../nbs/50_evaluation.ipynb #f08e1391
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Callable, Sequence
 
 # %% ../nbs/50_evaluation.ipynb #027db748
 import numpy as np
@@ -17,13 +18,14 @@ from .conformal import clopper_pearson_interval
 from .guarantee import Guarantee
 from .equivalence import (ClassSet, canonical_form, merge_equivalent,
                                       merge_summary)
+from .sets import PredictionSet
 
 # %% ../nbs/50_evaluation.ipynb #925e3a2e
 def oracle_size(
-    prediction_set, # a `PredictionSet`, most probable first
-    target,         # the target, or several that are right; of classes their canonical forms, or None
-)->float: # rank of the first member that is a target, from 1; nan when there is none
-    "How many members, best first, are needed to hold a target (Deutschmann et al. 2024, Table 2)"
+    prediction_set:PredictionSet, # Most probable first
+    target:str|Sequence|None,     # A target, or several; of classes their forms
+)->float: # Rank of the first member that is a target, from 1; nan when there is none
+    "Members needed, best first, to hold a target (Deutschmann et al. 2024, Table 2)"
     targets = {target} if target is None or isinstance(target, str) else set(target)
     members = enumerate(prediction_set, 1)
     return float(next((i for i, member in members if member in targets), math.nan))
@@ -32,110 +34,130 @@ def oracle_size(
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     "What a list of prediction sets achieved on pairs with known targets"
-    n:int # number of test pairs
-    coverage:float # share of the pairs whose set holds the truth
+    n:int                        # Number of test pairs
+    coverage:float               # Share of the pairs whose set holds the target
     interval:tuple[float, float] # 95 % Clopper-Pearson interval of the coverage
-    mean_size:float # mean number of sequences in a set
-    median_size:float # median number of sequences in a set
-    p95_size:float # 95th percentile of the number of sequences in a set
-    empty:int # number of empty sets
-    truncated:int # number of sets cut by a cap on candidates
-    oracle_ratio:float # mean of size / oracle size over the covered pairs; nan when there are none
-    covered:np.ndarray = field(repr=False) # [n] bool
-    sizes:np.ndarray = field(repr=False) # [n] int
-    oracle_sizes:np.ndarray = field(repr=False) # [n] float, nan where not covered
-    guarantee:Guarantee|None = None # the promise that the sets were made under
-    merging:dict|None = field(default=None, repr=False) # for sets of classes: what merging did, see `merge_summary`
+    mean_size:float              # Mean number of sequences in a set
+    median_size:float            # Median number of sequences in a set
+    p95_size:float               # 95th percentile of the number of sequences in a set
+    empty:int                    # Number of empty sets
+    truncated:int                # Number of sets whose search ran out of budget
+    oracle_ratio:float           # Mean size / oracle size of covered pairs; nan if none
+    covered:np.ndarray           # [n] bool
+    sizes:np.ndarray             # [n] int
+    oracle_sizes:np.ndarray      # [n] float, nan where not covered
+    guarantee:Guarantee|None=None # What the sets were guaranteed
+    merging:dict|None=None       # For sets of classes: what merging did, merge_summary
 
     def __repr__(self):
         low, high = self.interval
-        held = "" if self.guarantee is None else f" (guaranteed {self.guarantee.coverage:.3f})"
-        return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} [{low:.3f}, {high:.3f}]{held}, "
-                f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, empty={self.empty}, truncated={self.truncated})")
+        g = self.guarantee
+        held = "" if g is None else f" (guaranteed {g.coverage:.3f})"
+        return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} "
+                f"[{low:.3f}, {high:.3f}]{held}, mean_size={self.mean_size:.2f}, "
+                f"median_size={self.median_size:g}, empty={self.empty}, "
+                f"truncated={self.truncated})")
 
 # %% ../nbs/50_evaluation.ipynb #ff2b5c44
 def _check_pairs(sets, targets):
-    if len(sets) != len(targets): raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
+    if len(sets) != len(targets):
+        raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
     if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
     for i, t in enumerate(targets):
         several = [t] if isinstance(t, str) else t
-        if not (isinstance(several, (list, tuple)) and several and all(isinstance(u, str) for u in several)):
-            raise ValueError(f"target {i} is neither a text nor a list of texts but {type(t).__name__}: {t!r}")
+        many = isinstance(several, (list, tuple)) and len(several) > 0
+        if not (many and all(isinstance(u, str) for u in several)): raise ValueError(
+            f"target {i} is neither a text nor a list of texts but {type(t).__name__}: "
+            f"{t!r}")
 
 def _check_classes(sets, canonicalize):
     "Refuse merged sets without the function that merged them: texts are no keys"
     for i, s in enumerate(sets):
         if not isinstance(s, ClassSet): continue
-        if canonicalize is None: raise ValueError(f"set {i} is a set of classes: give canonicalize, the function that it was merged with")
+        if canonicalize is None: raise ValueError(
+            f"set {i} is a set of classes: give canonicalize, the function that it was "
+            "merged with")
         for text, key in zip(s.texts, s.keys):
-            if (form := canonical_form(canonicalize, text)) != key: raise ValueError(f"set {i} was merged with another function: "
-                f"{text!r:.60} is {key!r:.60} in it, but canonicalize gives {form!r:.60}")
+            form = canonical_form(canonicalize, text)
+            if form != key: raise ValueError(
+                f"set {i} was merged with another function: {text!r:.60} is "
+                f"{key!r:.60} in it, but canonicalize gives {form!r:.60}")
 
 # %% ../nbs/50_evaluation.ipynb #91ca2e49
 def evaluate_sets(
-    sets, # list of `PredictionSet`, one per pair
-    targets, # list of texts, in the same order; a list of texts where several are right
-    guarantee:Guarantee|None=None, # the promise to compare with
-    canonicalize=None, # text to its canonical form, or None: compare classes instead of texts
-)->Evaluation:
+    sets:Sequence[PredictionSet],  # [n] one for each pair
+    targets:Sequence,              # [n] texts; a list of texts where several are right
+    guarantee:Guarantee|None=None, # What to compare with
+    canonicalize:Callable|None=None, # Text to canonical form or None: compare classes
+)->Evaluation: # Coverage, sizes, oracle sizes
     "Coverage, sizes and oracle sizes of prediction sets on pairs with known targets"
     _check_pairs(sets, targets)
     _check_classes(sets, canonicalize)
     if canonicalize is not None:
-        sets = [s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize) for s in sets]
-        form = lambda t: canonical_form(canonicalize, t)
-        targets = [form(t) if isinstance(t, str) else [form(u) for u in t] for t in targets]
+        def merged(s):
+            return s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize)
+        def form(t):
+            if isinstance(t, str): return canonical_form(canonicalize, t)
+            return [form(u) for u in t]
+        sets, targets = [merged(s) for s in sets], [form(t) for t in targets]
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes, covered = np.array([len(s) for s in sets]), ~np.isnan(oracle)
     n, hits = len(sizes), int(covered.sum())
+    ratio = float((sizes[covered]/oracle[covered]).mean()) if hits else math.nan
+    classes = all(isinstance(s, ClassSet) for s in sets)
     return Evaluation(
         n=n, coverage=hits/n, interval=clopper_pearson_interval(hits, n, 0.95),
         mean_size=float(sizes.mean()), median_size=float(np.median(sizes)),
         p95_size=float(np.quantile(sizes, 0.95, method="inverted_cdf")),
         empty=int((sizes == 0).sum()), truncated=sum(bool(s.truncated) for s in sets),
-        oracle_ratio=float((sizes[covered]/oracle[covered]).mean()) if hits else math.nan,
-        covered=covered, sizes=sizes, oracle_sizes=oracle, guarantee=guarantee,
-        merging=merge_summary(sets) if all(isinstance(s, ClassSet) for s in sets) else None)
+        oracle_ratio=ratio, covered=covered, sizes=sizes, oracle_sizes=oracle,
+        guarantee=guarantee, merging=merge_summary(sets) if classes else None)
 
 # %% ../nbs/50_evaluation.ipynb #07ac8edb
 @patch(as_prop=True)
 def standard_errors(self:Evaluation)->float: # nan without a guarantee
-    "By how many standard errors the coverage lies above the promise, both sample sizes counted"
+    "Standard errors from the guarantee up to the coverage, both sample sizes counted"
     if self.guarantee is None: return math.nan
     p, n, m = self.guarantee.coverage, self.guarantee.n_cal, self.n
     try: s = self.guarantee.standard_error(m)
-    except ValueError: s = math.sqrt(p*(1-p)/m * (n + 1 + m)/(n + 2))  # kinds that have no Beta law
+    except ValueError: # kinds that have no Beta law
+        s = math.sqrt(p*(1-p)/m * (n + 1 + m)/(n + 2))
     return (self.coverage - p)/s if s else math.nan
 
 # %% ../nbs/50_evaluation.ipynb #95a0e233
 @patch
 def row(self:Evaluation,
-    **first, # columns to put first, e.g. procedure, alpha
-)->dict: # one flat, JSON-able row
+    **first, # Columns to put first, such as procedure, alpha
+)->dict: # One flat row, ready for JSON
     "The evaluation as one row of a table of results"
     g = self.guarantee
-    promise = dict(promised=g.coverage, kind=g.kind, n_cal=g.n_cal) if g else {}
+    row = dict(promised=g.coverage, kind=g.kind, n_cal=g.n_cal) if g else {}
     low, high = self.interval
-    same = "mean_size", "median_size", "p95_size", "empty", "truncated", "oracle_ratio"
-    merged = {c: self.merging[c] for c in ("mean_strings", "invalid", "respelt")} if self.merging else {}
-    return {**first, **promise, "n_test": self.n, "coverage": self.coverage, "coverage_low": low,
-        "coverage_high": high, "standard_errors": self.standard_errors,
-        **{name: getattr(self, name) for name in same}, **merged}
+    row |= dict(n_test=self.n, coverage=self.coverage, coverage_low=low,
+                coverage_high=high, standard_errors=self.standard_errors)
+    for name in ("mean_size", "median_size", "p95_size", "empty", "truncated",
+                 "oracle_ratio"): row[name] = getattr(self, name)
+    if self.merging:
+        merged = ("mean_strings", "invalid", "respelt")
+        row |= {name: self.merging[name] for name in merged}
+    return first | row
 
 # %% ../nbs/50_evaluation.ipynb #40277128
 @patch
 def by_group(self:Evaluation,
-    groups, # [n] label of each pair; or a function of an input and a target
-    inputs=None, # [n] inputs, needed by a function
-    targets=None, # [n] targets, needed by a function
-    level:float=0.95, # of each interval
-)->list[dict]: # a row a group: group, n, coverage, coverage_low, coverage_high, mean_size
+    groups:Sequence|Callable,   # [n] labels; or a function of an input and a target
+    inputs:Sequence|None=None,  # [n] inputs, needed by a function
+    targets:Sequence|None=None, # [n] targets, needed by a function
+    level:float=0.95,           # Of each interval, in (0, 1)
+)->list[dict]: # Rows: group, n, coverage, coverage_low, coverage_high, mean_size
     "Coverage and its Clopper-Pearson interval in each group of pairs"
     if callable(groups):
-        if inputs is None or targets is None: raise ValueError("a function needs inputs and targets")
+        if inputs is None or targets is None:
+            raise ValueError("a function needs inputs and targets")
         groups = [groups(x, y) for x, y in zip(inputs, targets)]
     groups = np.asarray(groups)
-    if groups.shape != (self.n,): raise ValueError(f"{len(groups)} group labels for {self.n} pairs")
+    if groups.shape != (self.n,):
+        raise ValueError(f"{len(groups)} group labels for {self.n} pairs")
     return [_stratum(self, groups == g, level, g.item()) for g in np.unique(groups)]
 
 # %% ../nbs/50_evaluation.ipynb #4c8f85de
@@ -149,9 +171,12 @@ def _stratum(ev, rows, level, name):
 # %% ../nbs/50_evaluation.ipynb #6dc4ad71
 @patch
 def by_size(self:Evaluation,
-    level:float=0.95, # of each interval
-)->list[dict]: # a row a stratum, as in `by_group`; its group is the text '0', '1', '2-3', '4-7', …
-    "Size-stratified coverage (Angelopoulos et al. 2021): coverage among sets of like size"
-    stratum = np.frexp(self.sizes)[1]  # 0 for 0, 1 for 1, 2 for 2-3, 3 for 4-7
-    ends = {int(s): (2**(int(s) - 1) if s else 0, 2**int(s) - 1) for s in np.unique(stratum)}
-    return [_stratum(self, stratum == s, level, f"{a}" if a == b else f"{a}-{b}") for s, (a, b) in ends.items()]
+    level:float=0.95, # Of each interval, in (0, 1)
+)->list[dict]: # Rows as in by_group; their groups are '0', '1', '2-3', '4-7', …
+    "Coverage among sets of like size (Angelopoulos et al. 2021)"
+    strata, rows = np.frexp(self.sizes)[1], [] # 0 for 0, 1 for 1, 2 for 2-3, 3 for 4-7
+    for s in np.unique(strata).tolist():
+        low, high = 2**s//2, 2**s - 1
+        name = f"{low}" if low == high else f"{low}-{high}"
+        rows.append(_stratum(self, strata == s, level, name))
+    return rows

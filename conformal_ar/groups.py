@@ -17,32 +17,34 @@ from .conformal import check_count
 def group_key(
     label, # What the function gives for an input
 )->str: # The label as JSON
-    "A key for a group, the same after saving and loading; `TypeError` for what cannot be one"
+    "A key for a group, the same once saved; `TypeError` for what cannot be one"
     try:
-        key = json.dumps(label, allow_nan=False, default=lambda x: x.item()) # NumPy's numbers
-        hash(group_label(key))                                               # dictionaries have none
+        plain = lambda x: x.item()     # NumPy's numbers
+        key = json.dumps(label, allow_nan=False, default=plain)
+        hash(group_label(key))         # dictionaries have none
         return key
     except (TypeError, ValueError, AttributeError, RuntimeError): raise TypeError(
         "a group must be a text, a number, True, False, None, or a tuple of these; "
         f"got {label!r:.60}, of type {type(label).__name__}") from None
 
 def group_label(
-    key:str, # From `group_key`
+    key:str, # From group_key
 ): # The label; tuples are tuples
     "The label of a key"
     thaw = lambda x: tuple(map(thaw, x)) if isinstance(x, list) else x
     return thaw(json.loads(key))
 
 def check_keys(
-    keys:Iterable[str], # From `group_key`
-)->None: # `ValueError` where two different keys have equal labels
-    "Each group must be one group in Python and in JSON"
+    keys:Iterable[str], # From group_key
+)->None:
+    "`ValueError` where two different keys have equal labels"
     known = {}
     for key in map(str, keys):
         other = known.setdefault(group_label(key), key)
         if other != key: raise ValueError(
             f"the groups {other} and {key} are equal in Python but differ in JSON: "
-            "let the function give one kind of label, such as int(...), bool(...) or str(...)")
+            "let the function give one kind of label, such as int(...), bool(...) or "
+            "str(...)")
 
 # %% ../nbs/13_groups.ipynb #05f324d9
 def input_groups(
@@ -53,26 +55,28 @@ def input_groups(
     found = []
     for i, x in enumerate(inputs):
         try: found.append(group_label(group_key(group(x))))
-        except Exception as e: raise ValueError(
-            f"{getattr(group, '__name__', group)} gives no group for input {i}, {x!r:.60}: {e}") from e
+        except Exception as e:
+            name = getattr(group, "__name__", group)
+            raise ValueError(
+                f"{name} gives no group for input {i}, {x!r:.60}: {e}") from e
     return found
 
 # %% ../nbs/13_groups.ipynb #0d32d4f2
 class by_length:
-    "Groups of answers by their number of tokens, the end token counted; the last group is open"
+    "Groups of answers by their length in tokens, the end token counted"
     def __init__(self,
-        edges:Sequence[int], # Longest length of each group but the last, rising
+        edges:Sequence[int], # Longest length of each group but the last, which is open
     ):
         self.edges = [check_count(e, "edges") for e in edges]
-        if not self.edges or self.edges != sorted(set(self.edges)):
-            raise ValueError(f"edges must be rising lengths, such as [4, 8]; got {self.edges}")
+        if not self.edges or self.edges != sorted(set(self.edges)): raise ValueError(
+            f"edges must be rising lengths, such as [4, 8]; got {self.edges}")
 
     @property
     def labels(self):
         "What the groups are called, from short to long"
         starts = [1, *(e + 1 for e in self.edges)]
-        spans = [f"{a}–{b} tokens" if a < b else f"{a} tokens" for a, b in zip(starts, self.edges)]
-        return [*spans, f"{starts[-1]} tokens or more"]
+        spans = [f"{a}–{b}" if a < b else f"{a}" for a, b in zip(starts, self.edges)]
+        return [*(f"{s} tokens" for s in spans), f"{starts[-1]} tokens or more"]
 
     def of(self,
         lengths:Sequence[int], # [R] numbers of tokens
@@ -80,5 +84,9 @@ class by_length:
         "The groups of lengths"
         return np.searchsorted(self.edges, lengths)
 
-    def labels_of(self, lengths): "[R] labels of the groups of lengths"; return [self.labels[g] for g in self.of(lengths)]
+    def labels_of(self, lengths):
+        "[R] labels of the groups of lengths"
+        labels = self.labels
+        return [labels[g] for g in self.of(lengths)]
+
     def __repr__(self): return f"by_length({self.edges})"

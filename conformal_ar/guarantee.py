@@ -25,19 +25,22 @@ class Guarantee:
     kind:str                    # 'marginal', 'group', 'pac' or 'post-hoc'
     n_cal:int                   # Calibration pairs; the group's, for 'group'
     k:int                       # Calibration scores dropped, over all steps
-    confidence:float|None=None  # Probability that 'pac' or 'post-hoc' holds, over calibration sets
+    confidence:float|None=None  # Probability that 'pac' or 'post-hoc' holds
 
     def __post_init__(self):
-        n, k, coverage = check_count(self.n_cal), check_count(self.k, "k", 0), float(self.coverage)
-        if self.kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
-        if not 0 <= coverage <= 1: raise ValueError(f"coverage must lie in [0, 1]; got {self.coverage!r}")
+        n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
+        coverage, sure = float(self.coverage), self.confidence
+        if self.kind not in KINDS: raise ValueError(
+            f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
+        if not 0 <= coverage <= 1: raise ValueError(
+            f"coverage must lie in [0, 1]; got {self.coverage!r}")
         if k > n: raise ValueError(f"k = {k} scores cannot be dropped from n_cal = {n}")
-        if self.kind in ("marginal", "group") and coverage > 1 - k/(n+1) + 1e-12:
-            raise ValueError(f"coverage {coverage} is above 1 - k/(n_cal+1) = {1 - k/(n+1)}")
-        if self.kind in ("pac", "post-hoc") and self.confidence is None:
-            raise ValueError(f"kind {self.kind!r} needs confidence, the probability that it holds")
-        sure = self.confidence
+        most = 1 - k/(n + 1)
+        exact = self.kind in ("marginal", "group")
+        if exact and coverage > most + 1e-12: raise ValueError(
+            f"coverage {coverage} is above 1 - k/(n_cal+1) = {most}")
+        if self.kind in ("pac", "post-hoc") and sure is None: raise ValueError(
+            f"kind {self.kind!r} needs confidence, the probability that it holds")
         if sure is not None: sure = float(check_risk(sure, "confidence"))
         for f, value in dict(coverage=coverage, n_cal=n, k=k, confidence=sure).items():
             object.__setattr__(self, f, value)
@@ -48,23 +51,26 @@ class Guarantee:
         k:int,                # Scores dropped
         kind:str="marginal",  # Or 'group'
     ):
-        "What dropping `k` of `n_cal` exchangeable scores guarantees, 1 - k/(n + 1) (Vovk et al. 2005)"
+        "What dropping `k` of n scores guarantees, 1 - k/(n + 1) (Vovk et al. 2005)"
         return cls(1 - k/(n_cal + 1), kind, n_cal, k)
 
 # %% ../nbs/04_guarantee.ipynb #2cdc4128
-_meaning = dict(marginal="on average over calibration sets", group="within the group, on average over calibration sets")
+_meaning = dict(marginal="on average over calibration sets",
+                group="within the group, on average over calibration sets")
 
 @patch
 def __repr__(self:Guarantee):
     close = 0 < self.coverage < 1
     places = max(3, 1 + ceil(-np.log10(1 - self.coverage))) if close else 3
     sure = "" if self.confidence is None else f", confidence={self.confidence:g}"
-    return f"Guarantee(coverage={round(self.coverage, places)}, kind={self.kind!r}, n_cal={self.n_cal}{sure})"
+    return (f"Guarantee(coverage={round(self.coverage, places)}, kind={self.kind!r}, "
+            f"n_cal={self.n_cal}{sure})")
 
 @patch
 def _repr_markdown_(self:Guarantee):
-    sure = _meaning.get(self.kind, f"with confidence {self.confidence or 0:g} over calibration sets")
-    return (f"A set contains the target with probability at least **{self.coverage:.4g}**, {sure} "
+    sure = f"with confidence {self.confidence or 0:g} over calibration sets"
+    return ("A set contains the target with probability at least "
+            f"**{self.coverage:.4g}**, {_meaning.get(self.kind, sure)} "
             f"({self.kind}; {self.n_cal:,} calibration pairs).")
 
 # %% ../nbs/04_guarantee.ipynb #6d01eb7e
@@ -75,32 +81,35 @@ def asdict(self:Guarantee)->dict: # Numbers and strings, ready for JSON
 
 # %% ../nbs/04_guarantee.ipynb #978a6295
 @patch(as_prop=True)
-def coverage_law(self:Guarantee): # A frozen `scipy.stats.beta`
-    "Law of the coverage given the calibration set, `Beta(n+1-k, k)` (Deutschmann et al. 2024, section 4.2)"
+def coverage_law(self:Guarantee): # A frozen scipy.stats.beta
+    "Law of the coverage given the calibration set, `Beta(n+1-k, k)` (Wilks 1941)"
     if self.kind not in ("marginal", "group"): raise ValueError(
-        f"a {self.kind!r} guarantee has no Beta law; those of kind 'marginal' and 'group' have one")
-    if self.k == 0: raise ValueError("k = 0: the set is unbounded, and its coverage always 1")
+        f"a {self.kind!r} guarantee has no Beta law; those of kind 'marginal' and "
+        "'group' have one")
+    if self.k == 0:
+        raise ValueError("k = 0: the set is unbounded, and its coverage always 1")
     return scipy.stats.beta(self.n_cal + 1 - self.k, self.k)
 
 @patch
 def lower_bound(self:Guarantee,
-    confidence=0.95, # Probability that a calibration set gives at least this, in (0, 1)
+    confidence:float=0.95, # Probability that a calibration set gives this, in (0, 1)
 )->float: # A coverage
-    "The coverage that a calibration set gives with probability `confidence`, from `coverage_law`"
+    "The coverage that a calibration set gives with probability `confidence`"
     return float(self.coverage_law.ppf(float(1 - check_risk(confidence, "confidence"))))
 
 @patch
 def at_confidence(self:Guarantee,
-    confidence=0.95, # Probability over calibration sets, in (0, 1)
+    confidence:float=0.95, # Probability over calibration sets, in (0, 1)
 )->Guarantee: # Of kind 'pac'
-    "The same calibration, read as a statement about this calibration set (Vovk 2012, proposition 2)"
-    return Guarantee(self.lower_bound(confidence), "pac", self.n_cal, self.k, confidence)
+    "A statement about this calibration set (Vovk 2012, proposition 2)"
+    coverage = self.lower_bound(confidence)
+    return Guarantee(coverage, "pac", self.n_cal, self.k, confidence)
 
 # %% ../nbs/04_guarantee.ipynb #6c54d6db
 @patch
 def covered_law(self:Guarantee,
     n_test:int, # Test pairs
-): # A frozen `scipy.stats.betabinom`
+): # A frozen scipy.stats.betabinom
     "Law of how many of `n_test` new pairs are covered, over calibration and test sets"
     return scipy.stats.betabinom(check_count(n_test, "n_test"), *self.coverage_law.args)
 

@@ -14,15 +14,17 @@ from .saving import calibration_file, read_calibration
 from .subsets import ConformalBeamSubsets
 
 # %% ../nbs/67_loading.ipynb #329e8220
-PROCEDURES = {kind.__name__: kind for kind in (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets)}
+_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets)
+PROCEDURES = {kind.__name__: kind for kind in _procedures}
 
 def load(
-    folder:str,          # Folder with `conformal.json`, or the file
+    folder:str,          # Folder with conformal.json, or the file
     model:Autoregressor, # The model it was calibrated with
-    **functions,         # `group`, `canonicalize`: the functions it was calibrated with, if any
+    **functions,         # The functions it was calibrated with: group, canonicalize
 )->Procedure: # The calibrated procedure
-    "Load a saved calibration; `ValueError` if it is corrupt, of another format, of an unknown kind or of another model"
+    "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     name = read_calibration(folder, FIELDS)["procedure"]
     if name not in PROCEDURES: raise ValueError(
-        f"{calibration_file(folder)} holds {name!r:.60}, which is none of {', '.join(PROCEDURES)}: load it with the class that saved it")
+        f"{calibration_file(folder)} holds {name!r:.60}, which is none of "
+        f"{', '.join(PROCEDURES)}: load it with the class that saved it")
     return PROCEDURES[name].load(folder, model, **functions)

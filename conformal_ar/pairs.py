@@ -22,7 +22,8 @@ def check_inputs(
     "Refuse what is not a non-empty sequence of inputs"
     if isinstance(inputs, (str, bytes)): raise TypeError(
         f"{name} must be a list of texts, not a single text: [{inputs!r:.60}]?")
-    if isinstance(inputs, dict) or hasattr(inputs, "columns") or hasattr(inputs, "column_names"):
+    table = hasattr(inputs, "columns") or hasattr(inputs, "column_names")
+    if table or isinstance(inputs, dict):
         raise TypeError(f"{name} are a table; give one of its columns")
     if not isinstance(inputs, (np.ndarray, torch.Tensor)): inputs = list(inputs)
     if len(inputs) == 0: raise ValueError(f"{name} are empty")
@@ -36,45 +37,49 @@ def _columns(table, names):
     if known is None:
         table = check_inputs(table)
         if not all(isinstance(row, dict) for row in table): raise TypeError(
-            "targets are missing: give inputs and targets, or a table with named columns "
-            "(datasets.Dataset, DataFrame, dictionary of lists, list of dictionaries)")
+            "targets are missing: give inputs and targets, or a table with named "
+            "columns (datasets.Dataset, DataFrame, dictionary of lists, list of "
+            "dictionaries)")
         known = table[0]
     for name in names:
         if name not in known:
             raise ValueError(f"the table has no column {name!r}; it has {list(known)}")
     if not isinstance(table, list): return [list(table[name]) for name in names]
     try: return [[row[name] for row in table] for name in names]
-    except KeyError as e: raise ValueError(f"a row of the table has no column {e}") from None
+    except KeyError as e:
+        raise ValueError(f"a row of the table has no column {e}") from None
 
 def _admissible(i, target):
     "The texts of a target: itself, or several that are right"
     several = [target] if isinstance(target, str) else target
-    if isinstance(several, (list, tuple)) and several and all(isinstance(t, str) for t in several):
-        return list(several)
+    several = list(several) if isinstance(several, (list, tuple)) else []
+    if several and all(isinstance(t, str) for t in several): return several
     raise TypeError(f"target {i} is neither a text nor a list of texts but of type "
                     f"{type(target).__name__}: {target!r:.60}")
 
 # %% ../nbs/65_pairs.ipynb #251d282b
 def read_pairs(
     inputs:Sequence,            # [N] inputs; or a table of pairs, and then no `targets`
-    targets:Sequence|None=None, # [N] texts, or lists of texts where several are right; or a tensor [N, L] of ids
+    targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
     input_column:str="input",   # Column of the inputs in a table
     target_column:str="target", # Column of the targets in a table
 )->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from two sequences or from one table"
-    if targets is None: inputs, targets = _columns(inputs, (input_column, target_column))
+    columns = (input_column, target_column)
+    if targets is None: inputs, targets = _columns(inputs, columns)
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
-        targets = [_admissible(i, t) for i, t in enumerate(check_inputs(targets, "targets"))]
+        targets = check_inputs(targets, "targets")
+        targets = [_admissible(i, t) for i, t in enumerate(targets)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")
     return inputs, targets
 
 # %% ../nbs/65_pairs.ipynb #65a10774
 def encode_targets(
-    model:Autoregressor, # Its `encode` raises `ValueError` for a text that it cannot spell
+    model:Autoregressor, # Its encode raises ValueError for a text that it cannot spell
     texts:Sequence[str], # [T] targets
-)->tuple[torch.Tensor, np.ndarray]: # [T, L] ids, a lone end token where there is no spelling; [T] is there one?
+)->tuple[torch.Tensor, np.ndarray]: # [T, L] ids, of nothing if not spelt; [T] spelt?
     "Ids of targets; a warning where some cannot be spelt, an error where none can"
     def encode(some):
         try: return model.encode(some), None
@@ -85,7 +90,8 @@ def encode_targets(
     spelt = np.array([e is None for e in errors])
     if not spelt.any(): raise error
     first = int(spelt.argmin())
-    warn_missed((~spelt).sum(), len(texts), "cannot be spelt", str(errors[first]).replace("target 0", f"target {first}"))
+    why = str(errors[first]).replace("target 0", f"target {first}")
+    warn_missed((~spelt).sum(), len(texts), "cannot be spelt", why)
     found = model.encode([t for t, s in zip(texts, spelt) if s])
     ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
     ids[:, 0] = model.end_token_id
@@ -93,20 +99,21 @@ def encode_targets(
     return ids, spelt
 
 def warn_missed(
-    n:int,       # How many targets
-    of:int,      # Of how many
-    why:str,     # What is wrong with them
-    first:str="",# The first of them
+    n:int,        # How many targets
+    of:int,       # Of how many
+    why:str,      # What is wrong with them
+    first:str="", # The first of them
 )->None:
     "Warn that no set can hold some targets"
-    warnings.warn(f"{n} of {of} targets ({n/of:.2%}) {why}; no set can hold them, and they count as misses"
-                  + (f" ({first})" if first else ""), stacklevel=6)
+    first = f" ({first})" if first else ""
+    warnings.warn(f"{n} of {of} targets ({n/of:.2%}) {why}; no set can hold them, and "
+                  f"they count as misses{first}", stacklevel=6)
 
 # %% ../nbs/65_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):
     "Inputs with their targets, read once"
     inputs:Sequence     # [N] what is asked
-    ids:torch.Tensor    # [T, L] ids of all targets with the end token, padded; T > N where several are right
+    ids:torch.Tensor    # [T, L] ids of all targets with the end token, padded; T ≥ N
     owner:np.ndarray    # [T] the pair that each target belongs to, rising
     possible:np.ndarray # [T] False where no set can hold a target
     texts:list          # [N] texts of the targets of each pair, as sets spell them
@@ -118,14 +125,16 @@ class Pairs(NamedTuple):
         new = np.full(len(self.inputs), -1)
         new[rows] = np.arange(len(rows))
         keep = new[self.owner] >= 0
-        return Pairs(take(self.inputs, rows), self.ids[torch.as_tensor(keep)], new[self.owner[keep]],
-                     self.possible[keep], [self.texts[i] for i in rows])
+        return Pairs(take(self.inputs, rows), self.ids[torch.as_tensor(keep)],
+                     new[self.owner[keep]], self.possible[keep],
+                     [self.texts[i] for i in rows])
 
+# %% ../nbs/65_pairs.ipynb #25e4761d
 def join_pairs(
     model:Autoregressor, # Encodes and decodes
     inputs:Sequence,     # [N] from `read_pairs`
     targets:Sequence,    # [N] from `read_pairs`
-)->Pairs:
+)->Pairs: # Read once, for all that follows
     "Pairs with the ids of their targets"
     if isinstance(targets, torch.Tensor):
         owner, ids, texts = np.arange(len(inputs)), targets, None
@@ -134,10 +143,12 @@ def join_pairs(
         owner = np.repeat(np.arange(len(inputs)), [len(several) for several in targets])
         texts = [text for several in targets for text in several]
         ids, possible = encode_targets(model, texts)
-    n_tokens = model.start(take(inputs, [0]))[1].shape[1] if texts is None else None
+    n_tokens = None # what the model encoded itself is in its vocabulary
+    if texts is None: n_tokens = model.start(take(inputs, [0]))[1].shape[1]
     ids = check_ids(ids, model.end_token_id, model.pad_token_id, n_tokens)
-    spelt = model.decode(ids)
-    flat = spelt if texts is None else [s if p else t for s, t, p in zip(spelt, texts, possible)]
+    flat = model.decode(ids)
+    if texts is not None:
+        flat = [s if p else t for s, t, p in zip(flat, texts, possible)]
     several = [[] for _ in range(len(inputs))]
     for i, text in zip(owner, flat): several[i].append(text)
     return Pairs(inputs, ids, owner, possible, several)

@@ -17,11 +17,11 @@ from .tolerance import check_feasible, largest_alpha, step_alpha_for, step_ranks
 
 # %% ../nbs/11_planning.ipynb #56841c44
 def pac_rank(
-    coverage,        # Coverage wanted, in (0, 1)
-    n_cal:int,       # Calibration size
-    confidence=0.95, # Probability that the calibration set gives it, in (0, 1)
+    coverage:float,        # Coverage wanted, in (0, 1)
+    n_cal:int,             # Calibration size
+    confidence:float=0.95, # Probability that the calibration set gives it, in (0, 1)
 )->int: # K, at least 1
-    "The most scores to drop for `coverage` with probability `confidence` (Vovk 2012, proposition 2)"
+    "The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)"
     goal = float(check_risk(coverage, "coverage"))
     n, delta = check_count(n_cal), float(1 - check_risk(confidence, "confidence"))
     low, high = 0, n + 1
@@ -30,8 +30,9 @@ def pac_rank(
         if scipy.stats.beta.ppf(delta, n + 1 - k, k) >= goal: low = k
         else: high = k
     if low == 0: raise ValueError(
-        f"{n} calibration pairs cannot give a coverage of {goal:g} with probability {1 - delta:g}: at "
-        f"most {delta**(1/n):.4g}; {goal:g} takes n_cal >= {ceil(log(delta)/log(goal))}")
+        f"{n} calibration pairs cannot give a coverage of {goal:g} with probability "
+        f"{1 - delta:g}: at most {delta**(1/n):.4g}; {goal:g} takes n_cal >= "
+        f"{ceil(log(delta)/log(goal))}")
     return low
 
 # %% ../nbs/11_planning.ipynb #8873f705
@@ -42,35 +43,40 @@ class Plan:
     steps:int            # Steps that drop scores; 1 for level sets
     step_alpha:float     # Risk per step
     ranks:tuple[int,...] # Scores dropped at each step
-    confidence:float     # Of `pac`
+    confidence:float     # Of the guarantee pac
 
     @property
     def guarantee(self): return Guarantee.exact(self.n_cal, sum(self.ranks))
     @property
     def pac(self): return self.guarantee.at_confidence(self.confidence)
     def __repr__(self):
-        ranks = str(list(self.ranks)) if self.steps < 13 else f"{self.ranks[0]} to {self.ranks[-1]}"
-        return (f"Plan(step_alpha={self.step_alpha:.8g} at each of {self.steps} steps, n_cal={self.n_cal}: drops {ranks}; "
-                f"coverage {self.guarantee.coverage:.4f} on average, {self.pac.coverage:.4f} with probability {self.confidence:g})")
+        ranks = str(list(self.ranks))
+        if self.steps > 12: ranks = f"{self.ranks[0]} to {self.ranks[-1]}"
+        return (f"Plan(step_alpha={self.step_alpha:.8g} at each of {self.steps} steps, "
+                f"n_cal={self.n_cal}: drops {ranks}; coverage "
+                f"{self.guarantee.coverage:.4f} on average, {self.pac.coverage:.4f} "
+                f"with probability {self.confidence:g})")
 
+# %% ../nbs/11_planning.ipynb #498e96e7
 def plan_steps(
-    step_alpha,      # Risk per step, in (0, 1)
-    n_cal:int,       # Calibration pairs
-    steps:int=1,     # 1 for level sets
-    confidence=0.95, # Of `pac`, in (0, 1)
-)->Plan: # Its `guarantee` and `pac` say what is guaranteed
-    "From a risk per step to the guarantee (Deutschmann et al. 2024, lemma 2 and section 4.2)"
+    step_alpha:float,      # Risk per step, in (0, 1)
+    n_cal:int,             # Calibration pairs
+    steps:int=1,           # Steps that drop scores; 1 for level sets
+    confidence:float=0.95, # Of the guarantee pac, in (0, 1)
+)->Plan: # Its guarantee and pac say what is guaranteed
+    "From a risk per step to the guarantee (Deutschmann et al. 2024, section 4.2)"
     check_feasible(step_alpha, n_cal, steps)
-    ranks = step_ranks(step_alpha, n_cal, steps)
-    return Plan(n_cal, steps, float(step_alpha), tuple(ranks.tolist()), float(confidence))
+    ranks = tuple(step_ranks(step_alpha, n_cal, steps).tolist())
+    return Plan(n_cal, steps, float(step_alpha), ranks, float(confidence))
 
 def plan(
-    coverage,        # Of the whole sequence, in (0, 1)
-    n_cal:int,       # Calibration pairs
-    steps:int=1,     # 1 for level sets
-    confidence=None, # Give it to have `coverage` with this probability instead of on average
+    coverage:float,             # Of the whole sequence, in (0, 1)
+    n_cal:int,                  # Calibration pairs
+    steps:int=1,                # Steps that drop scores; 1 for level sets
+    confidence:float|None=None, # Over calibration sets; None: coverage on average
 )->Plan: # With the largest risk per step that keeps the coverage
-    "From a coverage to the risk per step: as large as the budget allows, so that sets are small"
-    if confidence is None: return plan_steps(step_alpha_for(coverage, n_cal, steps), n_cal, steps)
+    "From a coverage to the largest risk per step, so that sets are small"
+    if confidence is None:
+        return plan_steps(step_alpha_for(coverage, n_cal, steps), n_cal, steps)
     alpha = largest_alpha(pac_rank(coverage, n_cal, confidence), n_cal, steps)
     return plan_steps(alpha, n_cal, steps, confidence)

@@ -23,10 +23,11 @@ def calibration_file(
     "Where a calibration stands"
     return Path(folder) if Path(folder).is_file() else Path(folder)/FILE
 
-def _checksum(data): return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+def _checksum(data):
+    return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 def write_calibration(
-    folder:str|Path, # Folder to write `conformal.json` into
+    folder:str|Path, # Folder to write conformal.json into
     data:dict,       # What JSON can hold
 )->Path: # The file
     "Write a calibration, whole or not at all"
@@ -39,21 +40,26 @@ LEVELS = 6 # of lists and dictionaries in one another; a calibration has four, i
 MOST_BYTES = 50_000_000 # a million thresholds take some 20 MB
 
 def read_calibration(
-    folder:str|Path, # Folder with `conformal.json`, or the file
-    fields:dict,     # Name -> type, or types, of what must be there
+    folder:str|Path, # Folder with conformal.json, or the file
+    fields:dict,     # Name to type, or types, of what must be there
 )->dict: # The saved fields
-    "Read a calibration; `ValueError` if it is corrupt, newer, or lacks what it should hold"
+    "Read a calibration; `ValueError` if it is corrupt, newer, or lacks a field"
     path = calibration_file(folder)
     if not path.is_file(): raise FileNotFoundError(f"no saved calibration at {path}")
     corrupt = f"{path} is corrupt; calibrate again and save"
-    if path.stat().st_size > MOST_BYTES: raise ValueError(f"{path} is no calibration: it has more than {MOST_BYTES:,} bytes")
+    if path.stat().st_size > MOST_BYTES: raise ValueError(
+        f"{path} is no calibration: it has more than {MOST_BYTES:,} bytes")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         form = data["format"]
-    except (ValueError, KeyError, TypeError, RecursionError): raise ValueError(corrupt) from None
-    if not isinstance(form, int) or form != FORMAT: raise ValueError(
-        f"{path} has format {form}; this version reads {FORMAT}: " + ("update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"))
-    if not _is_flat(data, LEVELS): raise ValueError(f"{path} is nested more deeply than a calibration is")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError(corrupt) from None
+    if not isinstance(form, int) or form != FORMAT:
+        advice = "update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"
+        raise ValueError(
+            f"{path} has format {form}; this version reads {FORMAT}: {advice}")
+    if not _is_flat(data, LEVELS):
+        raise ValueError(f"{path} is nested more deeply than a calibration is")
     try: whole = data.pop("checksum", None) == _checksum(data)
     except RecursionError: whole = False
     if not whole: raise ValueError(corrupt)
@@ -69,26 +75,34 @@ def _is_flat(value, levels):
 def check_fields(
     path,        # What the error names
     data:dict,   # What was read
-    fields:dict, # Name -> type, or types
+    fields:dict, # Name to type, or types
 ):
     "`ValueError` unless the fields of `data` are these, of these types"
-    if not isinstance(data, dict): raise ValueError(f"{path}: not an object with named fields")
-    if missing := [f for f in fields if f not in data]: raise ValueError(f"{path}: {missing[0]!r} is missing")
-    if more := [f for f in data if f not in fields]: raise ValueError(f"{path}: {more[0]!r:.60} is not a field of it")
+    if not isinstance(data, dict):
+        raise ValueError(f"{path}: not an object with named fields")
+    for name in fields:
+        if name not in data: raise ValueError(f"{path}: {name!r} is missing")
+    for name in data:
+        if name not in fields:
+            raise ValueError(f"{path}: {name!r:.60} is not a field of it")
     for name, kind in fields.items():
-        if not isinstance(data[name], kind): raise ValueError(f"{path}: {name!r} is of type {type(data[name]).__name__}")
+        found = type(data[name]).__name__
+        if not isinstance(data[name], kind):
+            raise ValueError(f"{path}: {name!r} is of type {found}")
 
 # %% ../nbs/66_saving.ipynb #2786e9fc
 def function_name(
     f, # A function, or None
-)->str|None: # As `module.name`
+)->str|None: # As module.name
     "What a function is recorded as"
     if f is None: return None
     if not hasattr(f, "__qualname__"): return repr(type(f))
-    return f"{getattr(f, '__module__', None) or 'builtins'}.{f.__qualname__}" # str.upper and its like have no module
+    module = getattr(f, "__module__", None) or "builtins" # str.upper has none
+    return f"{module}.{f.__qualname__}"
 
 def identifies(
     f, # A function
 )->bool:
     "Does the name of a function say which it is?"
-    return "<" not in getattr(f, "__qualname__", "<") and (not ismethod(f) or isinstance(f.__self__, type))
+    if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
+    return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>

@@ -16,30 +16,35 @@ from fastcore.basics import patch
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionSet:
     "The sequences predicted for one input, most probable first"
-    texts:list[str]              # [R] the members
-    scores:np.ndarray            # [R] log-likelihoods of the whole sequences, in nats, falling
+    texts:list[str]         # [R] the members
+    scores:np.ndarray       # [R] log-likelihoods of whole sequences, in nats, falling
     tokens:list[tuple[int, ...]] # [R] their token ids
-    truncated:bool=False         # Did the search run out of budget?
-    input:object=None            # What the set was predicted for
+    truncated:bool=False    # Did the search run out of budget?
+    input:object=None       # What the set was predicted for
 
     def __post_init__(self):
-        texts, tokens = list(self.texts), [tuple(int(i) for i in t) for t in self.tokens]
+        tokens = [tuple(int(i) for i in t) for t in self.tokens]
         scores, n = np.asarray(self.scores, dtype=np.float64), len(self.texts)
         if scores.shape != (n,) or len(tokens) != n: raise ValueError(
-            f"{n} texts, {len(tokens)} token sequences and scores of shape {scores.shape}: a set needs one of each per member")
-        if np.isnan(scores).any() or (scores[1:] > scores[:-1]).any():
-            raise ValueError("the scores of a set must be in descending order and hold no NaN")
-        for f, value in dict(texts=texts, scores=scores, tokens=tokens, truncated=bool(self.truncated)).items():
-            object.__setattr__(self, f, value)
+            f"{n} texts, {len(tokens)} token sequences and scores of shape "
+            f"{scores.shape}: a set needs one of each per member")
+        if np.isnan(scores).any() or (scores[1:] > scores[:-1]).any(): raise ValueError(
+            "the scores of a set must be in descending order and hold no NaN")
+        plain = dict(texts=list(self.texts), scores=scores, tokens=tokens,
+                     truncated=bool(self.truncated))
+        for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
     def __getitem__(self, i): return self.texts[i]
     def __iter__(self): return iter(self.texts)
     def __contains__(self, text): return text in self.texts
-    def __eq__(self, other): return isinstance(other, PredictionSet) and self.asdict() == other.asdict()
+    def __eq__(self, other):
+        return isinstance(other, PredictionSet) and self.asdict() == other.asdict()
 
     @property
-    def probabilities(self): "[R] the model's probabilities of the members"; return np.exp(np.minimum(self.scores, 0))
+    def probabilities(self):
+        "[R] the model's probabilities of the members"
+        return np.exp(np.minimum(self.scores, 0))
 
 # %% ../nbs/05_sets.ipynb #6fa35ba9
 @patch
@@ -50,10 +55,11 @@ def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JS
     return {**d, "tokens": [list(t) for t in self.tokens]}
 
 @patch
-def to_frame(self:PredictionSet): # A `pandas.DataFrame`
+def to_frame(self:PredictionSet): # A pandas.DataFrame
     "Texts, probabilities and scores as columns; needs pandas"
     from pandas import DataFrame
-    return DataFrame(dict(text=list(self), probability=self.probabilities, score=self.scores))
+    columns = dict(text=list(self), probability=self.probabilities, score=self.scores)
+    return DataFrame(columns)
 
 # %% ../nbs/05_sets.ipynb #70d48879
 def _brief(text, most=60):
@@ -61,26 +67,31 @@ def _brief(text, most=60):
 
 @patch
 def __repr__(self:PredictionSet):
-    shown = [_brief(t) for t in self.texts[:5]] + [f"… {len(self) - 5} more"]*(len(self) > 5)
+    shown = [_brief(t) for t in self.texts[:5]]
+    if len(self) > 5: shown.append(f"… {len(self) - 5} more")
     name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
     return f"PredictionSet({name}{members}{', truncated' if self.truncated else ''})"
 
 # %% ../nbs/05_sets.ipynb #d2cb0b8f
 @patch
-def _columns(self:PredictionSet): # Heading -> texts
+def _columns(self:PredictionSet): # Heading to texts
     "What a table of the set shows"
-    return dict(sequence=self.texts, probability=[f"{p:.3g}" for p in self.probabilities])
+    probability = [f"{p:.3g}" for p in self.probabilities]
+    return dict(sequence=self.texts, probability=probability)
 
 @patch
 def _repr_html_(self:PredictionSet, most=10):
-    code = lambda t: f"<code>{html.escape(str(t))}</code>"
+    def code(text): return f"<code>{html.escape(str(text))}</code>"
+    def line(cells, tag="td"):
+        return f"<tr>{''.join(f'<{tag}>{c}</{tag}>' for c in cells)}</tr>"
+    size = {0: "empty set", 1: "1 sequence"}.get(len(self), f"{len(self)} sequences")
     name = f"{code(self.input)} → " if isinstance(self.input, str) else ""
-    size = "empty set" if not len(self) else f"{len(self)} sequence{'s'*(len(self) > 1)}"
-    first, *rest = self._columns().items()
-    line = lambda i, cells: f"<tr><td>{i}</td>{''.join(f'<td>{c}</td>' for c in cells)}</tr>"
-    rows = "".join(line(i + 1, [code(first[1][i]), *(c[i] for _, c in rest)]) for i in range(min(most, len(self))))
-    if len(self) > most: rows += line("…", [f"{len(self) - most} more"])
-    head = f"<tr><th>rank</th>{''.join(f'<th>{h}</th>' for h in (first[0], *dict(rest)))}</tr>"
-    table = f"<table>{head}{rows}</table>" if rows else ""
-    return f"<p>{name}{size}{', truncated' if self.truncated else ''}</p>{table}"
+    caption = f"<p>{name}{size}{', truncated' if self.truncated else ''}</p>"
+    if len(self) == 0: return caption
+    headings, (texts, *others) = zip(*self._columns().items())
+    table = line(["rank", *headings], "th")
+    for i, (text, *cells) in enumerate(zip(texts[:most], *others), 1):
+        table += line([i, code(text), *cells])
+    if len(self) > most: table += line(["…", f"{len(self) - most} more"])
+    return f"{caption}<table>{table}</table>"
