@@ -22,22 +22,22 @@ from .conformal import check_count
 # %% ../nbs/02_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable
 class Autoregressor(Protocol):
-    "What a model must answer to be searched and calibrated (Deutschmann et al. 2024, section 3.1)"
+    "What a model must answer to be searched (Deutschmann et al. 2024, section 3.1)"
     end_token_id: int  # ω, the token that ends a sequence
     pad_token_id: int  # fills rows after the end token; never part of a sequence
 
     def start(self,
         inputs:Sequence,  # [B] conditions X, in whatever form the model takes them
-    )->tuple[Any, torch.Tensor]: # State of B rows; [B, V] natural log-probabilities of the first token, float32
-        "Log-probabilities after the empty prefix"
+    )->tuple[Any, torch.Tensor]: # State; [B, V] float32 natural log-probabilities
+        "Log-probabilities of the first token, after the empty prefix"
         ...
 
     def extend(self,
-        state:Any,           # State with R₀ rows; it stays usable, unless it is `spend(state)`
+        state:Any,           # State with R₀ rows; it stays usable, unless spent
         rows:torch.Tensor,   # [R] which rows to keep, repeats allowed
         tokens:torch.Tensor, # [R] the token each of them is continued with
-    )->tuple[Any, torch.Tensor]: # State of R rows; [R, V] natural log-probabilities of the next token, float32
-        "Log-probabilities after one more token"
+    )->tuple[Any, torch.Tensor]: # State; [R, V] float32 natural log-probabilities
+        "Log-probabilities of the next token, after one more token"
         ...
 
     def score(self,
@@ -66,7 +66,7 @@ def spend(state):
 
 # %% ../nbs/02_autoregressive.ipynb #2bf7e784
 class ToyMarkov:
-    "An asymmetric Markov chain over the letters a, b, c, conditioned on two real numbers"
+    "An asymmetric Markov chain over the letters a, b, c, given two real numbers"
     pad_token_id, end_token_id, letters = 0, 1, "abc"
 
     def __init__(self,
@@ -74,13 +74,15 @@ class ToyMarkov:
               (0, 1., 0., 0., 0.),  # after the end (never used)
               (0, 2., .3, 8., 1.),  # after a
               (0, 6., .5, .2, 1.),  # after b
-              (0, 9., 2., .5, .3)), # [5, 5] odds of the next token at x = 0: exp(W); after c
-        effect=((0, .5, .7, -.4, .2), (0, -.2, .3, .4, -.5)), # [2, 5] effect U of the condition
+              (0, 9., 2., .5, .3)), # [5, 5] odds exp(W) of the next token at x = 0
+        effect=((0, .5, .7, -.4, .2),
+                (0, -.2, .3, .4, -.5)), # [2, 5] effect U of the condition
     ):
         self.W, self.U = torch.tensor(odds).log(), torch.tensor(effect)
 
     def _log_probs(self, x, previous):
-        return (self.W[previous] + x[:, :1]*self.U[0] + x[:, 1:]*self.U[1]).log_softmax(-1)
+        logits = self.W[previous] + x[:, :1]*self.U[0] + x[:, 1:]*self.U[1]
+        return logits.log_softmax(-1)
 
 # %% ../nbs/02_autoregressive.ipynb #c5c34d5c
 @patch
@@ -102,24 +104,29 @@ def score(self:ToyMarkov, inputs, targets):
     "[B, 2] inputs and [B, L] ids to the [B, L] log-probability of each, 0 on padding"
     x = torch.as_tensor(np.asarray(inputs), dtype=torch.float32)
     previous = torch.nn.functional.pad(targets[:, :-1], (1, 0), value=self.pad_token_id)
-    scores = [self._log_probs(x, p).gather(1, t[:, None]) for p, t in zip(previous.T, targets.T)]
+    steps = zip(previous.T, targets.T)
+    scores = [self._log_probs(x, p).gather(1, t[:, None]) for p, t in steps]
     return torch.cat(scores, 1).masked_fill(targets == self.pad_token_id, 0.)
 
 # %% ../nbs/02_autoregressive.ipynb #fbebc4ae
 @patch
 def encode(self:ToyMarkov, texts):
     "[B] texts such as 'cab' to [B, L] ids"
-    ids = [[2 + self.letters.index(c) for c in text] + [self.end_token_id] for text in texts]
+    end, pad = self.end_token_id, self.pad_token_id
+    ids = [[2 + self.letters.index(c) for c in text] + [end] for text in texts]
     longest = max(map(len, ids))
-    return torch.tensor([row + [self.pad_token_id]*(longest - len(row)) for row in ids])
+    return torch.tensor([row + [pad]*(longest - len(row)) for row in ids])
 
 @patch
 def decode(self:ToyMarkov, ids):
     "[R, L] ids to [R] texts"
-    return ["".join(self.letters[i-2] for i in row if i > 1) for row in np.asarray(ids).tolist()]
+    rows = np.asarray(ids).tolist()
+    return ["".join(self.letters[i-2] for i in row if i > 1) for row in rows]
 
 @patch
-def fingerprint(self:ToyMarkov): return sha256(self.W.numpy().tobytes() + self.U.numpy().tobytes()).hexdigest()
+def fingerprint(self:ToyMarkov):
+    "A name for the weights"
+    return sha256(self.W.numpy().tobytes() + self.U.numpy().tobytes()).hexdigest()
 
 # %% ../nbs/02_autoregressive.ipynb #7740ef33
 @patch
@@ -127,7 +134,7 @@ def sample(self:ToyMarkov,
     n:int,          # Number of pairs
     seed:int,       # Seed of the draw
     max_len:int=64, # Tokens after which a sequence is ended by force
-)->tuple[np.ndarray, torch.Tensor]: # [n, 2] inputs; [n, L] target ids with the end token, padded
+)->tuple[np.ndarray, torch.Tensor]: # [n, 2] inputs; [n, L] ids of ended targets
     "Draw exchangeable pairs of input and target from the chain"
     draw = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 2, generator=draw)
@@ -145,11 +152,12 @@ def sample(self:ToyMarkov,
 @patch
 def enumerate(self:ToyMarkov,
     max_len:int, # Longest sequence, in tokens, the end token counted
-)->torch.Tensor: # [R, max_len] ids of every sequence that ends within `max_len` tokens, padded
+)->torch.Tensor: # [R, max_len] ids of all that end in time, padded
     "Every sequence there is, by brute force"
-    texts = ["".join(s) for l in range(max_len) for s in product(self.letters, repeat=l)]
-    ids = self.encode(texts)
-    return torch.nn.functional.pad(ids, (0, max_len - ids.shape[1]), value=self.pad_token_id)
+    letters = (s for l in range(max_len) for s in product(self.letters, repeat=l))
+    ids = self.encode(["".join(s) for s in letters])
+    more = (0, max_len - ids.shape[1])
+    return torch.nn.functional.pad(ids, more, value=self.pad_token_id)
 
 # %% ../nbs/02_autoregressive.ipynb #baf6228f
 def cumulative_scores(
@@ -160,13 +168,14 @@ def cumulative_scores(
     "Prefix scores from log-probabilities (Deutschmann et al. 2024, appendix C.2)"
     sums = np.cumsum(np.asarray(log_probs, dtype=np.float64), axis=1)
     if not normalize: return sums
-    return sums / np.minimum(np.arange(1, sums.shape[1] + 1), np.asarray(lengths)[:, None])
+    steps = np.arange(1, sums.shape[1] + 1)
+    return sums / np.minimum(steps, np.asarray(lengths)[:, None])
 
 # %% ../nbs/02_autoregressive.ipynb #8f52d0b6
 def target_lengths(
     ids:torch.Tensor, # [N, L] target ids
     end_token_id:int, # The end token
-)->np.ndarray: # [N] tokens up to the first end token, it counted; L+1 where there is none
+)->np.ndarray: # [N] tokens up to the first end token, it counted; L+1 without one
     "Lengths of targets in tokens"
     ended = np.asarray(ids) == end_token_id
     return np.where(ended.any(1), ended.argmax(1) + 1, ended.shape[1] + 1)
@@ -175,8 +184,8 @@ def real_tokens(
     ids:torch.Tensor, # [N, L] target ids
     end_token_id:int, # The end token
     pad_token_id:int, # Padding, which may be the end token
-)->torch.Tensor: # [N, L] True for tokens up to the first end token, it included, that are not padding
-    "Which ids are tokens of the targets"
+)->torch.Tensor: # [N, L] is it a token of the target?
+    "Which ids stand up to the first end token, it included, and are not padding"
     ends = (ids == end_token_id).long()
     real = ends.cumsum(1) - ends == 0 # no end token before
     return real if pad_token_id == end_token_id else real & (ids != pad_token_id)
@@ -188,24 +197,32 @@ def check_ids(
     pad_token_id:int, # Padding
     n_tokens:int|None=None, # Tokens in the vocabulary, if known
 )->torch.Tensor: # [N, L] the same, padded after the first end token
-    "Refuse ids that are not rows of tokens with an end token (`TypeError`, `ValueError`); pad after it"
+    "Pad after the end token; `TypeError` or `ValueError` for ids that are no sequences"
     ids = torch.as_tensor(ids)
-    if ids.ndim != 2 or ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-        raise TypeError(f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape {list(ids.shape)}")
+    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if ids.ndim != 2 or not whole: raise TypeError(
+        f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape "
+        f"{list(ids.shape)}")
+    def first(bad): return int(bad.nonzero()[0, 0])
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
-    if (lengths > ids.shape[1]).any():
-        raise ValueError(f"target {int((lengths > ids.shape[1]).nonzero()[0])} has no end token (id {end_token_id}): "
-                         "target ids must be whole sequences")
+    endless = lengths > ids.shape[1]
+    if endless.any(): raise ValueError(
+        f"target {first(endless)} has no end token (id {end_token_id}): target ids "
+        "must be whole sequences")
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
-    if len(ids) and ids.min() < 0: raise ValueError(f"target {int((ids < 0).any(1).nonzero()[0])} has a negative id")
-    if n_tokens is not None and len(ids) and ids.max() >= n_tokens:
-        i = int((ids >= n_tokens).any(1).nonzero()[0])
-        raise ValueError(f"target {i} has the id {int(ids[i].max())}, but the model knows {n_tokens} tokens, 0 to {n_tokens - 1}")
+    if (ids < 0).any(): raise ValueError(f"target {first(ids < 0)} has a negative id")
+    if n_tokens is not None and (ids >= n_tokens).any():
+        i = first(ids >= n_tokens)
+        raise ValueError(
+            f"target {i} has the id {int(ids[i].max())}, but the model knows "
+            f"{n_tokens} tokens, 0 to {n_tokens - 1}")
     early = (ids == pad_token_id) & ~after
     if pad_token_id != end_token_id and early.any():
         i, step = early.nonzero()[0].tolist()
-        raise ValueError(f"target {i} has padding (id {pad_token_id}) at position {step}, before its end token: padding is no token of a sequence")
+        raise ValueError(
+            f"target {i} has padding (id {pad_token_id}) at position {step}, before "
+            "its end token: padding is no token of a sequence")
     return ids
 
 # %% ../nbs/02_autoregressive.ipynb #46e41bde
@@ -213,16 +230,18 @@ def check_log_probs(
     log_probs:torch.Tensor, # [R, …] log-probabilities of any shape
     owner:Sequence[int],    # [R] the input that each row belongs to
 ):
-    "Raise `ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding, naming the input"
+    "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
     most = log_probs.reshape(len(log_probs), -1).amax(1)
-    bad = ~(most <= 1e-3)                                                # amax hands NaN on
-    if bad.any():
-        row = int(bad.nonzero()[0])
-        i = int(owner[row])
-        if most[row] < torch.inf: raise ValueError(f"The model gave a log-probability of {most[row]:.4g}, above 0, for input {i}: "
-            "it must give natural log-probabilities, as logits.float().log_softmax(-1).")
-        raise ValueError(f"The model gave NaN or infinite log-probabilities for input {i}. "
-                         "Check its weights and dtype (float16 overflows easily; try float32).")
+    bad = ~(most <= 1e-3) # amax hands NaN on
+    if not bad.any(): return
+    row = int(bad.nonzero()[0])
+    i = int(owner[row])
+    if most[row] < torch.inf: raise ValueError(
+        f"The model gave a log-probability of {most[row]:.4g}, above 0, for input {i}: "
+        "it must give natural log-probabilities, as logits.float().log_softmax(-1).")
+    raise ValueError(
+        f"The model gave NaN or infinite log-probabilities for input {i}. Check its "
+        "weights and dtype (float16 overflows easily; try float32).")
 
 # %% ../nbs/02_autoregressive.ipynb #aa9b2745
 def check_distribution(
@@ -232,17 +251,19 @@ def check_distribution(
     "Raise `ValueError` unless each row is a distribution"
     total = log_probs.double().logsumexp(-1).exp()
     off = (total - 1).abs() > tolerance
-    if off.any() or (log_probs > tolerance).any():
-        raise ValueError(f"the model's next-token probabilities sum to {total[off.int().argmax()]:.4g}, "
-                         "not 1: it must give natural log-probabilities, as logits.float().log_softmax(-1)")
+    if off.any() or (log_probs > tolerance).any(): raise ValueError(
+        "the model's next-token probabilities sum to "
+        f"{total[off.int().argmax()]:.4g}, not 1: it must give natural "
+        "log-probabilities, as logits.float().log_softmax(-1)")
 
 # %% ../nbs/02_autoregressive.ipynb #26da2747
 def take(
-    inputs:Sequence, # Inputs: a list, an array or a tensor
+    inputs:Sequence,     # Inputs: a list, an array or a tensor
     index:Sequence[int], # Which of them
 )->Sequence: # The chosen inputs, of the same kind
     "Pick inputs by index"
-    return inputs[index] if isinstance(inputs, (np.ndarray, torch.Tensor)) else [inputs[i] for i in index]
+    if isinstance(inputs, (np.ndarray, torch.Tensor)): return inputs[index]
+    return [inputs[i] for i in index]
 
 def input_length(
     x:Any, # One input
@@ -251,6 +272,11 @@ def input_length(
     return len(x) if hasattr(x, "__len__") else 0
 
 # %% ../nbs/02_autoregressive.ipynb #78ac2edd
+def _token_scores(ar, inputs, targets):
+    "[B, L] log-probabilities, by teacher forcing or along the path of decoding"
+    if not getattr(ar, "scores_by_decoding", False): return ar.score(inputs, targets)
+    return stepwise_scores(ar, inputs, targets)
+
 def prefix_scores(
     ar:Autoregressor,       # The model
     inputs:Sequence,        # [N] conditions
@@ -259,24 +285,25 @@ def prefix_scores(
     batch_size:int=256,     # Pairs in a forward pass
     normalize:bool=True,    # Divide by the number of tokens so far?
     progress:bool=False,    # Show a progress bar?
-)->np.ndarray: # [N, max_len] scores σ_l in nats, float64; −∞ at the last step of a target that is longer
-    """Scores of all prefixes of the targets, by teacher forcing (Deutschmann et al. 2024, section 4.2);
-    `ValueError` for NaN log-probabilities, targets without an end token, unequal lengths"""
-    check_count(max_len, "max_len"), check_count(batch_size, "batch_size")
+)->np.ndarray: # [N, max_len] float64 scores σ_l, in nats; −∞ last of a longer target
+    "Scores of all prefixes of the targets (Deutschmann et al. 2024, section 4.2)"
+    check_count(max_len, "max_len")
+    check_count(batch_size, "batch_size")
     ids = targets if isinstance(targets, torch.Tensor) else ar.encode(targets)
     ids = check_ids(ids, ar.end_token_id, ar.pad_token_id)
-    if len(inputs) != len(ids): raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
+    if len(inputs) != len(ids):
+        raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
     lengths = target_lengths(ids, ar.end_token_id)
-    follow = getattr(ar, "scores_by_decoding", False)
-    score = (lambda x, y: stepwise_scores(ar, x, y)) if follow else ar.score
-    order = sorted(range(len(inputs)), key=lambda i: (input_length(inputs[i]), lengths[i]))
-    log_probs = np.zeros((len(inputs), max_len), dtype=np.float32)
-    for first in tqdm(range(0, len(order), batch_size), disable=not progress, desc="scoring", unit="batch"):
+    n = len(inputs)
+    order = sorted(range(n), key=lambda i: (input_length(inputs[i]), lengths[i]))
+    log_probs = np.zeros((n, max_len), dtype=np.float32)
+    starts = range(0, n, batch_size)
+    for first in tqdm(starts, disable=not progress, desc="scoring", unit="batch"):
         rows = order[first:first + batch_size]
         width = min(lengths[rows].max(), max_len, ids.shape[1])
-        batch = score(take(inputs, rows), ids[rows, :width])
+        batch = _token_scores(ar, take(inputs, rows), ids[rows, :width])
         check_log_probs(batch, rows)
-        real = np.arange(width) < lengths[rows][:, None]     # padding counts 0, whatever the model gives
+        real = np.arange(width) < lengths[rows][:, None] # padding counts 0
         log_probs[rows, :width] = np.where(real, batch.float().cpu().numpy(), 0)
     scores = cumulative_scores(log_probs, lengths, normalize)
     scores[lengths > max_len, -1] = -np.inf
@@ -287,29 +314,33 @@ def sequence_scores(
     ar:Autoregressor,  # The model
     inputs:Sequence,   # [N] conditions
     targets:Sequence,  # [N] target texts, or [N, L] ids with the end token
-    max_len:int,       # Most tokens of a sequence that a search reaches, the end token counted
-    **kwargs,          # batch_size and progress, as for `prefix_scores`
+    max_len:int,       # Most tokens of a sequence, the end token counted
+    **kwargs,          # batch_size and progress, as for prefix_scores
 )->np.ndarray: # [N] log-likelihoods in nats, float64; −∞ where a target is longer
     "Log-likelihoods of whole targets, log π(S | X)"
     ids = targets if isinstance(targets, torch.Tensor) else ar.encode(targets)
-    longest = int(target_lengths(check_ids(ids, ar.end_token_id, ar.pad_token_id), ar.end_token_id).max())
-    return prefix_scores(ar, inputs, ids, min(max_len, longest), normalize=False, **kwargs)[:, -1]
+    ids = check_ids(ids, ar.end_token_id, ar.pad_token_id)
+    steps = min(max_len, int(target_lengths(ids, ar.end_token_id).max()))
+    return prefix_scores(ar, inputs, ids, steps, normalize=False, **kwargs)[:, -1]
 
 # %% ../nbs/02_autoregressive.ipynb #8671f3a4
 def stepwise_scores(
     ar:Autoregressor,     # The model
     inputs:Sequence,      # [B] conditions
     targets:torch.Tensor, # [B, L] token ids, padded after the end token
-)->torch.Tensor: # [B, L] natural log-probability of each, 0 on padding; −∞ from the first impossible token on
+)->torch.Tensor: # [B, L] natural log-probabilities, 0 on padding; −∞ once impossible
     "Log-probabilities of given targets along the path of decoding, one token at a time"
     state, log_probs = ar.start(inputs)
     targets = targets.to(log_probs.device)
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
-    scores, rows = log_probs.new_zeros(targets.shape), torch.arange(len(targets), device=targets.device)
+    scores = log_probs.new_zeros(targets.shape)
+    rows = torch.arange(len(targets), device=targets.device)
     for step in range(targets.shape[1]):
-        now = log_probs.gather(1, targets[rows, step, None])[:, 0].masked_fill(~real[rows, step], 0)
+        now = log_probs.gather(1, targets[rows, step, None])[:, 0]
+        now = now.masked_fill(~real[rows, step], 0)
         scores[rows, step] = now
-        going = (now > -torch.inf) & (step + 1 < real[rows].sum(1))   # a search never extends the others
+        more = step + 1 < real[rows].sum(1)
+        going = (now > -torch.inf) & more # a search never extends the others
         going, rows = going.nonzero()[:, 0], rows[going]
         if not len(rows): break
         state, log_probs = ar.extend(state, going, targets[rows, step])
@@ -320,16 +351,17 @@ def stepwise_scores(
 def _rounding_allowance(ar):
     "What rounding can explain, in nats per token"
     dtype = getattr(getattr(ar, "bare", ar), "dtype", torch.float32)
-    return 128*torch.finfo(dtype).eps if dtype in (torch.bfloat16, torch.float16) else 1e-3
+    half = dtype in (torch.bfloat16, torch.float16)
+    return 128*torch.finfo(dtype).eps if half else 1e-3
 
 def check_decoding(
     ar:Autoregressor,          # The model
     inputs:Sequence,           # [N] conditions
     ids:torch.Tensor,          # [N, L] target ids, padded after the end token
-    pairs:int=8,               # How many pairs are followed, from the shorter half of the targets
-    tolerance:float|None=None, # Allowed difference, nats per token; None: what rounding explains
+    pairs:int=8,               # How many pairs are followed, of the shorter half
+    tolerance:float|None=None, # Allowed difference, nats per token; None: rounding
 ):
-    "Raise `ValueError` if teacher forcing and decoding give a target's tokens different log-probabilities"
+    "`ValueError` if teacher forcing and decoding give targets different scores"
     if tolerance is None: tolerance = _rounding_allowance(ar)
     lengths = target_lengths(ids, ar.end_token_id)
     short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
@@ -343,7 +375,12 @@ def check_decoding(
     apart = (stepwise - forced).abs().masked_fill((stepwise == forced) | ~real, 0)
     if apart.max() <= tolerance: return
     row, step = np.unravel_index(int(apart.argmax()), apart.shape)
-    raise ValueError(f"{type(ar).__name__} decodes otherwise than it scores: for token {step} (id {targets[row, step]}) of target {rows[row]}, "
-        f"score gives {forced[row, step]:.4g} and start and extend give {stepwise[row, step]:.4g}, {apart[row, step]:.2g} nats apart, where rounding "
-        f"explains {tolerance:.1g}. A calibration by teacher forcing would promise nothing for what is decoded: the model must see the same tokens along "
-        "both paths (start token, causal mask, positions; evaluation mode), or this kind of model cannot be used; in half precision, try float32")
+    raise ValueError(
+        f"{type(ar).__name__} decodes otherwise than it scores: for token {step} (id "
+        f"{targets[row, step]}) of target {rows[row]}, score gives "
+        f"{forced[row, step]:.4g} and start and extend give {stepwise[row, step]:.4g}, "
+        f"{apart[row, step]:.2g} nats apart, where rounding explains {tolerance:.1g}. "
+        "A calibration by teacher forcing would guarantee nothing for what is decoded: "
+        "the model must see the same tokens along both paths (start token, causal "
+        "mask, positions; evaluation mode), or this kind of model cannot be used; in "
+        "half precision, try float32")
