@@ -32,7 +32,7 @@ def _axes(ax, figsize=(5, 3.2)):
 
 # %% ../nbs/51_plots.ipynb #fba97a6b
 def plot_coverage(
-    rows:list[dict], # Rows of `Evaluation.row`: promised, coverage, coverage_low, coverage_high and `by`
+    rows:list[dict], # Of `Evaluation.row`, with the column `by`
     ax=None,         # Matplotlib Axes; a new figure when None
     by:str="procedure", # Column that names the series
 ): # The Axes
@@ -51,12 +51,12 @@ def plot_coverage(
 
 # %% ../nbs/51_plots.ipynb #6e5d3dd2
 def _coverage_columns(rows):
-    "Guaranteed and measured coverage and the ends of its interval, by the guaranteed one"
+    "Guaranteed and measured coverage and the ends of its interval, in order"
     names = "promised", "coverage", "coverage_low", "coverage_high"
     return np.array(sorted([r[n] for n in names] for r in rows), dtype=float).T
 
 def _guaranteed_region(ax, low):
-    "Square axes from `low` to 1 with the diagonal, and the region of too low a coverage shaded"
+    "Square axes from `low` to 1 with the diagonal, too low a coverage shaded"
     ax.plot([low, 1], [low, 1], color="0.5", lw=.8, zorder=0)
     ax.fill_between([low, 1], [low, 1], [low, low], color="0.93", lw=0, zorder=-1)
     ax.text(.62, .5, "less than guaranteed", transform=ax.transAxes, color="0.45",
@@ -69,7 +69,7 @@ def size_bins(
     largest:int,   # The largest size to be counted
     single:int=16, # Up to this largest size every size has a bin of its own
 )->np.ndarray: # Edges, half-integers; the first bin holds the empty sets
-    "Edges of histogram bins: one bin a size when sizes are small, doubling bins otherwise"
+    "Edges of histogram bins: one bin a size when sizes are small, else doubling"
     if largest <= single: return np.arange(max(int(largest), 1) + 2) - .5
     return np.concatenate([[-.5], 2.**np.arange(np.floor(np.log2(largest)) + 2) - .5])
 
@@ -84,7 +84,7 @@ def plot_set_sizes(
     sizes,   # Sizes [n], an `Evaluation`, or a dictionary from a label to one of these
     ax=None, # Matplotlib Axes; a new figure when None
 ): # The Axes
-    "Histogram of the set sizes, as shares of the inputs; bins double when sizes are spread out"
+    "Histogram of the set sizes, as shares of the inputs"
     series = sizes if isinstance(sizes, dict) else {None: sizes}
     series = {name: _sizes(values) for name, values in series.items()}
     ax, edges = _axes(ax), size_bins(max(s.max() for s in series.values()))
@@ -92,7 +92,8 @@ def plot_set_sizes(
     for i, (name, s) in enumerate(series.items()):
         share, style = np.histogram(s, edges)[0]/len(s), _styles[i % len(_styles)]
         if i == 0: ax.stairs(share, places, fill=True, color="0.85")
-        ax.stairs(share, places, label=name, color=style["color"], ls=style["ls"], lw=1.4)
+        look = dict(color=style["color"], ls=style["ls"], lw=1.4)
+        ax.stairs(share, places, label=name, **look)
     spread = len(edges) > 2 and edges[-1] - edges[-2] > 1
     turn = dict(rotation=40, ha="right") if spread else {}
     ax.set_xticks(places[:-1] + .5, _bin_names(edges), **turn)
@@ -116,7 +117,7 @@ def spread_by_group(
     y:np.ndarray,     # [n] values whose spread is wanted
     edges:np.ndarray, # Edges of the groups
     quantiles=(.05, .25, .5, .75, .95), # The quantiles of y
-)->tuple: # Mean of x [G], quantiles of y [G, Q], members [G], of the groups that are not empty
+)->tuple: # Of the groups that have members: mean of x, quantiles of y, members
     "Quantiles of `y` in groups of `x`"
     group = np.digitize(x, edges)
     parts = [(x[group == g], y[group == g]) for g in np.unique(group)]
@@ -138,7 +139,7 @@ def _size_scale(axis, largest):
 
 # %% ../nbs/51_plots.ipynb #ede7d3b8
 def _oracle_panel(ax, oracle, edges):
-    "The distribution of the oracle sizes in a panel above `ax`, on the same horizontal axis"
+    "The distribution of the oracle sizes in a panel above `ax`"
     top = ax.inset_axes([0, 1.05, 1, .28], sharex=ax)
     share = np.histogram(oracle, edges)[0]/len(oracle)
     top.stairs(share, edges, fill=True, facecolor="0.8", edgecolor="0.35", lw=.8)
@@ -157,17 +158,17 @@ def _legend_below(ax, title=None, ncols=4):
 
 # %% ../nbs/51_plots.ipynb #fd62fddc
 def plot_size_vs_oracle(
-    evaluation, # An `Evaluation`, or the pair (sizes [n], oracle sizes [n]); nan oracles are left out
+    evaluation, # An `Evaluation`, or sizes and oracle sizes, nan where there is none
     ax=None,    # Matplotlib Axes of the main panel; a new figure when None
     few:int=5,  # Groups with fewer inputs than this show their single inputs
 ): # The Axes of the main panel
-    "Set size against oracle size with its spread, and the distribution of the oracle sizes above"
+    "Set size against oracle size with its spread, and how often these occur"
     if isinstance(evaluation, Evaluation):
         evaluation = evaluation.sizes, evaluation.oracle_sizes
     sizes, oracle = (np.asarray(v, dtype=float) for v in evaluation)
     sizes, oracle = sizes[~np.isnan(oracle)], oracle[~np.isnan(oracle)]
     if not len(oracle):
-        raise ValueError("no set holds its target, so there are no oracle sizes to plot")
+        raise ValueError("no set holds its target: there are no oracle sizes to plot")
     ax, most, edges = _axes(ax, (4.8, 4.6)), oracle.max(), size_bins(oracle.max())[1:]
     where, q, count = spread_by_group(oracle, sizes, edges)
     many, group = count >= few, np.digitize(oracle, edges)
@@ -196,7 +197,7 @@ def from_counts(
 
 # %% ../nbs/51_plots.ipynb #8eda61a6
 def _spread(counts, few):
-    "Of each oracle size that occurred often enough: itself, mean set size, lower and upper decile"
+    "Of each oracle size that occurred often enough: itself, mean set size, deciles"
     (size, rank, count), rows = np.asarray(counts).reshape(-1, 3).T, []
     for r in np.unique(rank[rank > 0]):
         s, c = size[rank == r], count[rank == r]
@@ -208,13 +209,14 @@ def _spread(counts, few):
 
 # %% ../nbs/51_plots.ipynb #d023d9fd
 def _cumulative_panel(ax, series, ylabel):
-    "Cumulative shares of (value, count) `series` in a panel above `ax`, on the same horizontal axis"
+    "Cumulative shares of (value, count) `series` in a panel above `ax`"
     top = ax.inset_axes([0, 1.05, 1, .25], sharex=ax)
     for (values, count), style in zip(series, _styles*len(series)):
         where = np.unique(values)
         share = np.array([count[values <= w].sum() for w in where])/count.sum()
         edges = np.concatenate([where - .5, [max(where[-1] + .5, ax.get_xlim()[1])]])
-        top.stairs(share, edges, color=style["color"], ls=style["ls"], lw=1.2, baseline=None)
+        look = dict(color=style["color"], ls=style["ls"], lw=1.2)
+        top.stairs(share, edges, baseline=None, **look)
     top.set_ylim(0, 1.05)
     top.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     top.yaxis.set_major_locator(MaxNLocator(3))
@@ -230,14 +232,14 @@ def plot_sizes_by_oracle(
     few:int=200, # An oracle size that occurred less often is left out
     title:str|None=None, # Of the legend
 ): # The Axes of the main panel
-    "Mean set size by oracle size, with the middle 80 % (Deutschmann et al. 2024, Figures 1 and 3)"
+    "Mean set size by oracle size (Deutschmann et al. 2024, Figures 1 and 3)"
     spread = {name: _spread(c, few) for name, c in series.items()}
     most = max([q[:, 0].max() for q in spread.values() if len(q)], default=0)
     if not most: raise ValueError(f"no oracle size occurred {few} times")
     ax, look = _axes(ax, (4.6, 4.4)), dict(ms=5, lw=1, elinewidth=.9, capsize=2)
     for i, ((name, q), style) in enumerate(zip(spread.items(), _styles*len(spread))):
         where, mean, low, high = q.T
-        shift = .12*(i - (len(spread) - 1)/2)    # side by side, not on top of one another
+        shift = .12*(i - (len(spread) - 1)/2) # side by side, not on top of one another
         error = np.maximum([mean - low, high - mean], 0)
         ax.errorbar(where + shift, mean, error, label=name, **look, **style)
     ax.plot([1, most], [1, most], color="0.6", lw=.8, zorder=0, label="oracle")
@@ -251,8 +253,8 @@ def plot_sizes_by_oracle(
 
 # %% ../nbs/51_plots.ipynb #0e8e9af3
 def plot_group_coverage(
-    series:dict,          # From a label to rows with group (a number), pairs and coverage
-    guaranteed:dict|None=None, # From a label to the guaranteed coverage of all pairs together
+    series:dict, # From a label to rows with group (a number), pairs and coverage
+    guaranteed:dict|None=None, # From a label to the guaranteed coverage of all
     ax=None,              # Matplotlib Axes of the main panel; a new figure when None
     xlabel:str="length of the target (tokens)", # What the groups are
     title:str|None=None,  # Of the legend
@@ -262,11 +264,15 @@ def plot_group_coverage(
     look = dict(ms=5, lw=1, elinewidth=.9, capsize=2)
     line = dict(lw=.8, ls=(0, (6, 4)), alpha=.7, zorder=0)
     for i, ((name, rows), style) in enumerate(zip(series.items(), _styles*len(series))):
-        x, c, n = np.array([[r[k] for k in ("group", "coverage", "pairs")] for r in rows]).T
-        ends = np.array([clopper_pearson_interval(round(p*m), int(m)) for p, m in zip(c, n)]).T
-        error, shift = np.maximum([c - ends[0], ends[1] - c], 0), .08*(i - (len(series) - 1)/2)
+        columns = [[r[k] for k in ("group", "coverage", "pairs")] for r in rows]
+        x, c, n = np.array(columns).T
+        hits = zip(np.round(c*n).astype(int).tolist(), n.astype(int).tolist())
+        ends = np.array([clopper_pearson_interval(*o) for o in hits]).T
+        error = np.maximum([c - ends[0], ends[1] - c], 0)
+        shift = .08*(i - (len(series) - 1)/2)
         ax.errorbar(x + shift, c, error, label=name, **look, **style)
-        if name in guaranteed: ax.axhline(guaranteed[name], color=style["color"], **line)
+        color = style["color"]
+        if name in guaranteed: ax.axhline(guaranteed[name], color=color, **line)
     groups = np.array([[r["group"], r["pairs"]] for r in next(iter(series.values()))]).T
     first, last = groups[0].min(), groups[0].max()
     ax.set(xlim=(first - .6, last + .6), xlabel=xlabel, ylabel="measured coverage")
@@ -277,7 +283,7 @@ def plot_group_coverage(
 
 # %% ../nbs/51_plots.ipynb #932a36aa
 def _joined(rounds, *columns):
-    "[columns + 1, …] thousand pairs, counted on from round to round, and the columns where all are there"
+    "[columns + 1, …] thousand pairs so far, and the columns where all are there"
     rows, seen = [], 0
     for r in rounds:
         whole = [c for c in r["curve"] if all(k in c for k in columns)]
@@ -287,13 +293,14 @@ def _joined(rounds, *columns):
 
 # %% ../nbs/51_plots.ipynb #b0fdd603
 def plot_rounds(
-    rounds:list[dict], # With a `curve`: rows with `pairs` and some of `loss`, `valid_loss`, `exact_match`
+    rounds:list[dict], # With a `curve`: rows with `pairs` and what was measured
 ): # The figure
     "Losses (nats per token) and greedy matches (shares) over all rounds of training"
     fig, (ax, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
     ax.plot(*_joined(rounds, "loss"), color="0.6", label="training")
     ax.plot(*_joined(rounds, "valid_loss"), "k.--", label="validation")
-    ax.set(xlabel="thousand training pairs", ylabel="loss, nats per token", ylim=(.1, .8))
+    pairs = "thousand training pairs"
+    ax.set(xlabel=pairs, ylabel="loss, nats per token", ylim=(.1, .8))
     ax.legend(frameon=False)
     right.plot(*_joined(rounds, "exact_match"), "k.-")
     right.set(xlabel="thousand training pairs", ylabel="validation pairs right, greedy",

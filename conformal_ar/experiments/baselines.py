@@ -15,10 +15,10 @@ import torch
 
 from ..autoregressive import Autoregressor
 from ..conformal import clopper_pearson_lower
-from .equal_coverage import (EqualCoverage, compare, result_rows,
-                                                     risk_spent)
-from .sampling import (ConformalSampling, Draws, accepted,
-                                               draw_samples, hits)
+from .equal_coverage import (EqualCoverage, compare,
+                                                     result_rows, risk_spent)
+from .sampling import (RULES, ConformalSampling, Draws,
+                                               accepted, draw_samples, hits)
 from ..guarantee import Guarantee
 from ..search import beam_search
 from ..subsets import ConformalBeamSubsets
@@ -28,7 +28,7 @@ def choose_floor(
     cp:ConformalSampling,   # With its coverage; its floor is replaced
     draws:Draws,            # Of a tuning split
     targets:torch.Tensor,   # [n, L] ids of its targets
-    quantiles=(0, .002, .005, .01, .02, .05, .1), # Of the targets' log-likelihoods per token: the floors to try
+    quantiles=(0, .002, .005, .01, .02, .05, .1), # Of the targets: floors to try
 )->float|None: # None where no floor is best
     "The floor with the smallest sets on a tuning split"
     known, found = draws.new & hits(draws, targets, cp.model.pad_token_id), []
@@ -37,7 +37,7 @@ def choose_floor(
         scores = cp.scores_in(draws, targets)
         share = np.isfinite(scores).mean()
         error = (share*(1 - share)/len(scores))**.5
-        if share - 3*error < 1 - float(cp.alpha): continue # it may reject too many targets
+        if share - 3*error < 1 - float(cp.alpha): continue # too few targets may be left
         found.append((len(cp.calibrate_scores(scores).select(draws)), floor))
     return min(found, key=lambda f: f[0])[1] if found else None
 
@@ -48,7 +48,7 @@ def sampling_rows(
     ids:dict,                   # 'pool' and 'tuning': ids of targets
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
-    orders:Sequence[np.ndarray],# [T] permutations of the pool; the first `n_cal` of each calibrate
+    orders:Sequence[np.ndarray],# [T] permutations of the pool; the first calibrate
     rule:str,                   # Of stopping
     reject:bool=False,          # With a floor chosen on the tuning split?
     columns:dict|None=None,     # To put first in each row
@@ -61,10 +61,12 @@ def sampling_rows(
         if reject: cp.floor = choose_floor(cp, samples["tuning"], ids["tuning"])
         scores = cp.scores_in(samples["pool"], ids["pool"])
         try: runs = _thresholds(cp, scores, orders, n_cal)
-        except ValueError: break                             # more than the draws can reach
+        except ValueError: break # more than the draws can reach
         work = [_work(cp, samples["asked"], t) for t in runs]
-        out.append((c, cp.guarantee, runs, _covered(scores, runs, orders, n_cal), *zip(*work)))
-    return _rows(f"samples, {rule}" + (" and floor" if reject else ""), out, start, columns)
+        covered = _covered(scores, runs, orders, n_cal)
+        out.append((c, cp.guarantee, runs, covered, *zip(*work)))
+    name = f"samples, {rule}" + (" and floor" if reject else "")
+    return _rows(name, out, start, columns)
 
 def _thresholds(cp, scores, orders, n_cal):
     "[T] the threshold of each calibration"
@@ -81,7 +83,7 @@ def _work(cp, asked, threshold):
     return [np.take_along_axis(v, last, 1)[:, 0] for v in counts]
 
 def _rows(name, out, start, columns):
-    "Rows from what was collected for each coverage: asked, guarantee, thresholds, measured, sizes, rows"
+    "Rows from coverage, guarantee, thresholds, what was measured, sizes and rows"
     if not out: return []
     asked, guarantees, *arrays = zip(*out)
     thresholds, measured, sizes, rows = map(np.array, arrays)
@@ -91,21 +93,23 @@ def _rows(name, out, start, columns):
 # %% ../../nbs/58_baselines.ipynb #4650562a
 def subset_rows(
     model:Autoregressor,        # The model
-    beams:dict,                 # 'pool', 'tuning' and 'asked': beam-search results of one width
+    beams:dict, # 'pool', 'tuning' and 'asked': beam-search results of one width
     ids:dict,                   # 'pool' and 'tuning': ids of targets
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
     orders:Sequence[np.ndarray],# [T] permutations of the pool
     max_len:int,                # Decoding steps
-    a_priori:bool,              # Coverage chosen in advance, or the paper's Proposition 1?
+    a_priori:bool, # Coverage chosen in advance, or the paper's Proposition 1?
     confidence:float=0.95,      # Of the proposition's bound
     columns:dict|None=None,     # To put first in each row
 )->list[dict]: # One a coverage, while feasible
     "Beam subsets over repeated calibrations"
     start, out, asked = time.perf_counter(), [], beams["asked"]
     def new(**risk): return ConformalBeamSubsets(model, max_len=max_len, **risk)
-    scores, others = (new(alpha=0.5).scores_in(beams[k], ids[k]) for k in ("pool", "tuning"))
-    lower = clopper_pearson_lower(int(np.isfinite(others).sum()), len(others), 1 - confidence)
+    scorer = new(alpha=0.5)
+    scores, others = (scorer.scores_in(beams[k], ids[k]) for k in ("pool", "tuning"))
+    inside = int(np.isfinite(others).sum())
+    lower = clopper_pearson_lower(inside, len(others), 1 - confidence)
     for c in coverages:
         alpha = Fraction(risk_spent(c, n_cal, max_len)[1], n_cal + 1)
         try:
@@ -113,25 +117,27 @@ def subset_rows(
             else: cp = new(beam_alpha=1 - c/lower, confidence=confidence)
             calibrated = (cp.calibrate_scores(scores[o[:n_cal]]) for o in orders)
             found = [(one.thresholds[0], one.guarantee) for one in calibrated]
-        except ValueError: break                             # more than the beams can guarantee
+        except ValueError: break # more than the beams can guarantee
         runs, guarantees = zip(*found)
-        size = [np.bincount(asked.owner[asked.scores >= t], minlength=asked.n_inputs) for t in runs]
+        size = [asked.select(asked.scores >= t).set_sizes for t in runs]
         rows = np.full(np.shape(size), asked.rows/asked.n_inputs)
         covered = _covered(scores, runs, orders, n_cal)
         out.append((c, _mean_guarantee(guarantees), runs, covered, size, rows))
-    return _rows("beam subsets, " + ("a priori" if a_priori else "Proposition 1"), out, start, columns)
+    name = "beam subsets, " + ("a priori" if a_priori else "Proposition 1")
+    return _rows(name, out, start, columns)
 
 def _mean_guarantee(guarantees):
-    "What repetitions guarantee on average; all the same where the coverage is chosen in advance"
+    "What repetitions guarantee on average"
     first = guarantees[0]
     if first.kind == "marginal": return first
-    level, k = (float(np.mean([getattr(g, f) for g in guarantees])) for f in ("coverage", "k"))
+    both = np.mean([(g.coverage, g.k) for g in guarantees], 0)
+    level, k = map(float, both)
     return Guarantee(level, first.kind, first.n_cal, int(k), first.confidence)
 
 # %% ../../nbs/58_baselines.ipynb #976dd2f4
 def compare_baselines(
     model:Autoregressor,      # The model
-    pool,                     # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
     tuning,                   # Other pairs, for whatever is chosen beforehand
     asked:Sequence,           # Other inputs, for sizes and costs
     coverages:Sequence[float], # Ascending
@@ -152,12 +158,15 @@ def compare_baselines(
     orders = [random.permutation(len(pool.inputs)) for _ in range(repetitions)]
     samples = {k: draw_samples(model, v, draws, max_len, seed + i)
                for i, (k, v) in enumerate(inputs.items())}
-    beams, rows = {k: beam_search(model, v, width, max_len) for k, v in inputs.items()}, []
-    for rule, reject in (("count", False), ("max", False), ("sum", False), ("sum", True)):
-        rows += sampling_rows(model, samples, ids, coverages, n_cal, orders, rule, reject, columns)
+    rows = []
+    beams = {k: beam_search(model, v, width, max_len) for k, v in inputs.items()}
+    for rule, reject in (*((r, False) for r in RULES), ("sum", True)):
+        rows += sampling_rows(model, samples, ids, coverages, n_cal, orders, rule,
+                              reject, columns)
     for a_priori in (False, True):
-        rows += subset_rows(model, beams, ids, coverages, n_cal, orders, max_len, a_priori,
-                            columns=columns)
-    searches = compare(model, pool, tuning, asked, coverages, max_len, n_cal, repetitions,
-                       names=("dynamic beams", "level sets"), columns=columns)
+        rows += subset_rows(model, beams, ids, coverages, n_cal, orders, max_len,
+                            a_priori, columns=columns)
+    searches = compare(model, pool, tuning, asked, coverages, max_len, n_cal,
+                       repetitions, names=("dynamic beams", "level sets"),
+                       columns=columns)
     return rows + searches["rows"]

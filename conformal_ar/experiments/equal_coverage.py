@@ -30,7 +30,8 @@ from ..search import beam_search, threshold_search
 from ..tolerance import step_alpha_for, step_ranks
 
 # %% ../../nbs/55_equal_coverage.ipynb #b7579efc
-PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token", "level sets")
+PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",
+              "level sets")
 
 @cache
 def risk_spent(
@@ -54,7 +55,8 @@ def contestants(
     risk = dict(alpha=Fraction(k, n_cal + 1), max_len=max_len)
     shaped = NestedConformalBeams(model, **risk)
     shaped.levels, shaped.curves = tuned.levels, tuned.curves
-    found = (DynamicConformalBeams(model, step_alpha=step_alpha, max_len=max_len), shaped,
+    stepwise = DynamicConformalBeams(model, step_alpha=step_alpha, max_len=max_len)
+    found = (stepwise, shaped,
              NestedConformalBeams(model, **risk, shape="constant"),
              ConformalLevelSets(model, **risk))
     return Guarantee.exact(n_cal, k), dict(zip(PROCEDURES, found))
@@ -66,7 +68,7 @@ class EqualCoverage:
     name:str               # Of the procedure
     coverages:tuple        # [P] as asked
     guarantees:tuple       # [P] exact
-    thresholds:np.ndarray  # [P, T, L] of each coverage and repetition, as they are searched
+    thresholds:np.ndarray # [P, T, L] of each coverage and repetition, as searched
     measured:np.ndarray    # [P, T] coverage among the rest of the pool
 
     @property
@@ -80,20 +82,21 @@ class EqualCoverage:
 def calibrate_all(
     model:Autoregressor,         # The model
     per_token:np.ndarray,        # [N, L] prefix scores of the pool
-    total:np.ndarray,            # [N] log-likelihoods of its targets; −∞ where they do not fit
+    total:np.ndarray, # [N] log-likelihoods of its targets; −∞ where they do not fit
     coverages:Sequence[float],   # Ascending
     tuned:NestedConformalBeams,  # With its shape
     n_cal:int,                   # Calibration pairs of a repetition
     repetitions:int,             # T
     seed:int=0,                  # Of the choice of pairs
     names:Sequence[str]=PROCEDURES, # Who takes part
-)->list[EqualCoverage]: # One a procedure, with the coverages that are feasible in every repetition
+)->list[EqualCoverage]: # One a procedure, with the coverages that are feasible
     "Calibrate every procedure at every coverage on the same random parts of one pool"
     (n, steps), draws, found = np.shape(per_token), np.random.default_rng(seed), []
     check_scores(per_token, 2), check_scores(total)
     if not check_count(n_cal) < n: raise ValueError(
         f"{n_cal} calibration pairs leave none of {n} to measure coverage")
-    orders = [draws.permutation(n) for _ in range(check_count(repetitions, "repetitions"))]
+    check_count(repetitions, "repetitions")
+    orders = [draws.permutation(n) for _ in range(repetitions)]
     for name in names:
         runs = {}
         for c in coverages:
@@ -130,12 +133,12 @@ def _searched(cp, steps):
 
 # %% ../../nbs/55_equal_coverage.ipynb #4e752b6c
 def _count(table, normalize, rows, prefixes=False):
-    "[P, T, n] hypotheses of each input that pass every threshold, prefixes only up to their own length"
+    "[P, T, n] hypotheses of each input that pass, prefixes up to their own length"
     scores, steps = table.prefix_scores(normalize), np.arange(1, rows.shape[2] + 1)
     if prefixes: scores[steps > table.length[:, None]] = np.inf
     count = np.zeros((*rows.shape[:2], table.n_inputs), np.int32)
     for p, of in enumerate(rows):
-        near = (scores >= of.min(0)).all(1)                # at least these pass somewhere
+        near = (scores >= of.min(0)).all(1) # at least these pass somewhere
         s, owner = scores[near], table.owner[near]
         for t, row in enumerate(of):
             inside = owner[(s >= row).all(1)]
@@ -146,12 +149,13 @@ def sizes_and_rows(
     model:Autoregressor,   # The model
     inputs:Sequence,       # [n] inputs to decode
     entry:EqualCoverage,   # Calibrations of one procedure
-    batch:int=32,          # Inputs decoded before their prefixes are counted and dropped
+    batch:int=32, # Inputs decoded before their prefixes are counted and dropped
     progress:bool=False,   # Show a progress bar?
 )->tuple[np.ndarray, np.ndarray]: # [P, T, n] set sizes; [P, T, n] decoder rows
     "Set sizes and work of every calibration, from one decode of each input"
     lowest, sizes, rows = entry.thresholds.min((0, 1)), [], []
-    def count(table, **kwargs): return _count(table, entry.normalize, entry.thresholds, **kwargs)
+    def count(table, **kwargs):
+        return _count(table, entry.normalize, entry.thresholds, **kwargs)
     for i in tqdm(range(0, len(inputs), batch), disable=not progress, desc=entry.name):
         part = inputs[i:i+batch]
         done, alive = decode_for_all(model, part, lowest, normalize=entry.normalize)
@@ -164,8 +168,9 @@ class OverLimit(RuntimeError):
     "A search asked for more rows than it was given"
 
 class Meter:
-    "A model that counts the rows it is asked for and stops at a limit; else it is the model"
-    def __init__(self, model, limit=float("inf")): self.model, self.limit, self.rows = model, limit, 0
+    "A model that counts the rows it is asked for and stops at a limit"
+    def __init__(self, model, limit=float("inf")):
+        self.model, self.limit, self.rows = model, limit, 0
     def __getattr__(self, name): return getattr(self.model, name)
     def count(self, n):
         self.rows += n
@@ -183,8 +188,8 @@ def within(
     inputs:Sequence,     # A few pilot inputs
     entry:EqualCoverage, # Calibrations of one procedure
     most_rows:float,     # Decoder rows of an input, on average
-)->tuple[EqualCoverage|None, float|None]: # What is within the bound (None: nothing); the first coverage beyond it
-    "How far a procedure gets at this cost, on pilot inputs and the first repetition's thresholds"
+)->tuple[EqualCoverage|None, float|None]: # Within; the first coverage beyond
+    "How far a procedure gets at this cost, by the first repetition's thresholds"
     for p, row in enumerate(entry.thresholds[:, 0]):
         meter = Meter(model, most_rows*len(inputs))
         try: threshold_search(meter, inputs, row, len(row), normalize=entry.normalize)
@@ -195,7 +200,7 @@ def within(
 # %% ../../nbs/55_equal_coverage.ipynb #c40008b0
 def compare(
     model:Autoregressor,      # The model
-    pool,                     # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
     tuning,                   # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
@@ -208,32 +213,36 @@ def compare(
     names:Sequence[str]=PROCEDURES, # Who takes part
     progress:bool=False,      # Show progress bars?
     columns:dict|None=None,   # To put first in each row, such as task and model
-)->dict: # `rows`, one a procedure and coverage; `beyond`, per procedure the first that it did not reach, and why
+)->dict: # `rows`; `beyond`, the first coverage that a procedure missed, and why
     "Coverage, set sizes and decoder rows of every procedure at equal coverages"
-    ids = pool.targets if isinstance(pool.targets, torch.Tensor) else model.encode(pool.targets)
-    sums = prefix_scores(model, pool.inputs, ids, max_len, normalize=False, progress=progress)
+    ids = pool.targets
+    if not isinstance(ids, torch.Tensor): ids = model.encode(ids)
+    sums = prefix_scores(model, pool.inputs, ids, max_len, normalize=False,
+                         progress=progress)
     lengths = target_lengths(ids, model.end_token_id)[:, None]
     per_token, total = sums/np.minimum(np.arange(1, max_len + 1), lengths), sums[:, -1]
     tuned = NestedConformalBeams(model, coverage=0.9, max_len=max_len)
     tuned.tune(tuning.inputs, tuning.targets)
     greedy = beam_search(model, asked, 1, max_len).rows/len(asked)
     rows, beyond, limit = [], {}, spare*most_rows
-    for entry in calibrate_all(model, per_token, total, coverages, tuned, n_cal, repetitions,
-                               names=names):
+    for entry in calibrate_all(model, per_token, total, coverages, tuned, n_cal,
+                               repetitions, names=names):
         name, start = entry.name, time.perf_counter()
         missing = set(coverages) - set(entry.coverages)
         entry, over = within(model, asked[:pilot], entry, most_rows)
-        if over is not None: beyond[name] = dict(promise=over, why=f"more than {most_rows:g} rows")
+        why = f"more than {most_rows:g} rows"
+        if over is not None: beyond[name] = dict(promise=over, why=why)
         elif missing: beyond[name] = dict(promise=min(missing), why="infeasible")
         while entry is not None:
             meter = Meter(model, limit*len(asked))
             try: counts = sizes_and_rows(meter, asked, entry, progress=progress)
-            except OverLimit:                             # the pilot inputs were too easy
+            except OverLimit: # the pilot inputs were too easy
                 why = f"more than {limit:g} rows"
                 beyond[name] = dict(promise=entry.coverages[-1], why=why)
                 entry = entry.first(len(entry.coverages) - 1)
                 continue
-            rows += result_rows(entry, *counts, start, **(columns or {}), greedy_rows=greedy)
+            more = {**(columns or {}), "greedy_rows": greedy}
+            rows += result_rows(entry, *counts, start, **more)
             break
     return dict(rows=rows, beyond=beyond)
 
@@ -246,12 +255,13 @@ def result_rows(
     rows:np.ndarray,     # [P, T, n] decoder rows
     start:float,         # `time.perf_counter()` when the work began
     **first,             # Columns to put first
-)->list[dict]: # One a coverage: `promise` as asked, `level` as guaranteed, `coverage` as measured
+)->list[dict]: # `promise` is asked, `level` guaranteed, `coverage` measured
     "Means and their errors"
     seconds, found = time.perf_counter() - start, []
     columns = zip(entry.coverages, entry.guarantees, entry.measured, sizes, rows)
     for asked, g, c, s, r in columns: found.append({
-        **first, "procedure": entry.name, "promise": asked, "level": g.coverage, "k": g.k,
+        **first, "procedure": entry.name,
+        "promise": asked, "level": g.coverage, "k": g.k,
         "n_cal": g.n_cal, "repetitions": len(c), "inputs": s.shape[1],
         "coverage": float(c.mean()), "coverage_se": _error(c),
         "mean_size": float(s.mean()), "mean_size_se": _error(s.mean(0)),
@@ -261,7 +271,7 @@ def result_rows(
 
 # %% ../../nbs/55_equal_coverage.ipynb #f3e3d791
 def plot_equal_coverage(
-    rows:Sequence[dict],      # With procedure, level (guaranteed coverage), mean_size and mean_size_se
+    rows:Sequence[dict], # With procedure, level, mean_size and mean_size_se
     ax=None,                  # Matplotlib Axes; a new figure when None
     title:str="",             # Above the axes
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
@@ -272,7 +282,8 @@ def plot_equal_coverage(
     for name, style in zip(names, _equal_styles):
         mine = [r for r in rows if r["procedure"] == name]
         if not mine: continue
-        columns = sorted((r["level"], r["mean_size"], r.get("mean_size_se", 0)) for r in mine)
+        def point(r): return r["level"], r["mean_size"], r.get("mean_size_se", 0)
+        columns = sorted(map(point, mine))
         level, size, error = np.array(columns).T
         ax.errorbar(level, size, 2*error, label=name, ms=5, lw=1.2, elinewidth=.8,
                     capsize=2, **style)
@@ -285,4 +296,4 @@ def plot_equal_coverage(
     return ax
 
 # %% ../../nbs/55_equal_coverage.ipynb #b4d8be31
-_equal_styles = [_styles[1], _styles[2], _styles[3], _styles[0]]   # the level sets in black
+_equal_styles = [_styles[i] for i in (1, 2, 3, 0)] # the level sets in black

@@ -32,23 +32,25 @@ def line(
 
 # %% ../../nbs/56_nested.ipynb #8b056538
 def tuned_family(
-    scores:np.ndarray, # [N, L] prefix scores of tuning pairs; those that do not fit are left out
-)->tuple[np.ndarray, np.ndarray]: # [J] levels, [J, L] values of the thresholds at these levels
-    "The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk per step"
+    scores:np.ndarray, # [N, L] of tuning pairs; those that do not fit are left out
+)->tuple[np.ndarray, np.ndarray]: # [J] levels, [J, L] thresholds at these levels
+    "The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk"
     scores = check_scores(scores, 2)
     scores = scores[np.isfinite(scores).all(1)]
     n, steps = scores.shape
     need = max(20, 2*steps)
     if n < need: raise ValueError(
         f"{n} tuning pairs that fit are too few for {steps} steps; use {need} or more")
-    last = 1 - 0.02**(1/steps)                                          # a coverage of 2 %
+    last = 1 - 0.02**(1/steps) # a coverage of 2 %
     levels = np.geomspace(float(smallest_alpha(n, steps)), last, 60)
     ranks = [step_ranks(a, n, steps) for a in levels]
-    rows = {tuple(r): (a, tolerance_region(scores, r)[0]) for a, r in zip(levels, ranks) if r.all()}
+    kept = [(a, r) for a, r in zip(levels, ranks) if r.all()]
+    rows = {tuple(r): (a, tolerance_region(scores, r)[0]) for a, r in kept}
     levels, curves = map(np.array, zip(*rows.values()))
     curves = np.maximum.accumulate(curves)
-    curves += 1e-6*np.arange(len(levels))[:, None]                      # strictly increasing
-    return levels - survival(np.zeros((1, steps)), levels, curves), curves # nothing survives more than 0
+    curves += 1e-6*np.arange(len(levels))[:, None] # strictly increasing
+    most = survival(np.zeros((1, steps)), levels, curves) # no sequence survives more
+    return levels - most, curves
 
 def constant_family(
     steps:int, # L
@@ -76,7 +78,7 @@ class NestedConformalBeams(Procedure):
         model:Autoregressor, # The model
         *,
         max_len:int,         # Decoding steps, the end token counted
-        shape:str="tuned",   # 'tuned': curves of a tuning split; 'constant': one number for all steps
+        shape:str="tuned", # 'tuned' on other pairs, or 'constant' over all steps
         **kwargs
     ):
         if shape not in ("tuned", "constant"):
@@ -84,12 +86,13 @@ class NestedConformalBeams(Procedure):
         if kwargs.pop("max_candidates", None) is not None:
             raise ValueError("nested beams know no budget: leave max_candidates out")
         super().__init__(model, max_len=max_len, **kwargs)
-        self.shape, self.tuned_on, self.levels, self.curves = shape, np.array([], int), None, None
+        self.shape, self.tuned_on = shape, np.array([], int)
+        self.levels, self.curves = None, None
         if shape == "constant": self.levels, self.curves = constant_family(self.max_len)
 
     @property
     def rounding(self):
-        "What decoding allows for rounding, in nats per token: the model's, and there and back"
+        "What decoding allows for rounding, in nats per token"
         return getattr(self.model, "score_rounding", 0.) + 1e-9
     @property
     def rows(self):
@@ -111,7 +114,8 @@ def _digests(self:NestedConformalBeams, pairs):
 
 @patch
 def _prefix_scores(self:NestedConformalBeams, pairs, **kwargs):
-    return prefix_scores(self.model, take(pairs.inputs, pairs.owner), pairs.ids, self.max_len, **kwargs)
+    inputs = take(pairs.inputs, pairs.owner)
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **kwargs)
 
 @patch
 def tune(self:NestedConformalBeams,
@@ -121,7 +125,8 @@ def tune(self:NestedConformalBeams,
 )->NestedConformalBeams: # Itself, with a shape
     "Choose the shape of the family on a tuning split"
     pairs = self.read(inputs, targets)
-    self.levels, self.curves = tuned_family(self._prefix_scores(pairs, **kwargs)[pairs.possible])
+    scores = self._prefix_scores(pairs, **kwargs)[pairs.possible]
+    self.levels, self.curves = tuned_family(scores)
     self.tuned_on, self.shape = self._digests(pairs), "tuned"
     return self
 
@@ -129,8 +134,10 @@ def tune(self:NestedConformalBeams,
 @patch
 def _target_scores(self:NestedConformalBeams, pairs, **kwargs):
     if self.curves is None: raise RuntimeError(
-        "the family has no shape yet: call tune(inputs, targets) with other pairs, or use shape='constant'")
-    return survival(self._prefix_scores(pairs, **kwargs), self.levels, self.curves)[:, None]
+        "the family has no shape yet: call tune(inputs, targets) with other pairs, "
+        "or use shape='constant'")
+    scores = self._prefix_scores(pairs, **kwargs)
+    return survival(scores, self.levels, self.curves)[:, None]
 
 @patch
 def _row_scores(self:NestedConformalBeams, table):
@@ -139,15 +146,16 @@ def _row_scores(self:NestedConformalBeams, table):
 
 @patch
 def _decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
-    return threshold_search(self.model, inputs, self._rows_at(thresholds), self.max_len, **kwargs)
+    rows = self._rows_at(thresholds)
+    return threshold_search(self.model, inputs, rows, self.max_len, **kwargs)
 
 @patch
 def _calibrate(self:NestedConformalBeams, pairs, **kwargs):
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
         first = pairs.owner[both[0]]
-        raise ValueError(f"{len(both)} calibration pairs were used for tuning, such as number {first}, "
-                         f"{pairs.inputs[first]!r}: tune on other pairs")
+        raise ValueError(f"{len(both)} calibration pairs were used for tuning, such "
+                         f"as number {first}, {pairs.inputs[first]!r}: tune on others")
     return Procedure._calibrate(self, pairs, **kwargs)
 
 # %% ../../nbs/56_nested.ipynb #597056cc
@@ -155,5 +163,5 @@ def _calibrate(self:NestedConformalBeams, pairs, **kwargs):
 def save(self:NestedConformalBeams, folder, notes=None):
     "Save the calibration; a `TypeError` for a tuned family"
     if self.shape == "tuned": raise TypeError(
-        "the curves of a tuned family are not saved: tune and calibrate it where it is used")
+        "a tuned family is not saved: tune and calibrate it where it is used")
     return Procedure.save(self, folder, notes)

@@ -38,7 +38,7 @@ class DynamicDraws:
         "[A] what each risk guarantees"
         return [Guarantee.exact(self.n_cal, int(k)) for k in self.ranks.sum(1)]
     def coverage(self, scores):
-        "Share of the test targets, of prefix scores [n, L], that pass all thresholds: [A, T]"
+        "[A, T] share of the test targets, of prefix scores [n, L], that pass"
         def share(test, t): return (scores[test] >= t).all(1).mean()
         return np.array([[share(*split) for split in zip(self.test, rows)]
                          for rows in self.thresholds])
@@ -53,7 +53,7 @@ def dynamic_draws(
     seed:int=0,              # Of the generator; the same repetitions for every risk
     fixed_test:bool=False,   # Do the first `n_test` pairs test in every repetition?
 )->DynamicDraws: # Thresholds and test pairs
-    "Repeated calibration of dynamic conformal beams (Deutschmann et al. 2024, section 5.3)"
+    "Repeated calibration of dynamic beams (Deutschmann et al. 2024, section 5.3)"
     n, steps = scores.shape
     for alpha in step_alphas: check_feasible(alpha, n_cal, steps)
     ranks = np.array([step_ranks(alpha, n_cal, steps) for alpha in step_alphas])
@@ -61,8 +61,8 @@ def dynamic_draws(
     thresholds = np.array([[tolerance_region(scores[cal], k)[0] for cal, _ in splits]
                            for k in ranks])
     if np.isinf(thresholds).any(): raise ValueError(
-        f"{np.isinf(scores[:, -1]).mean():.1%} of the targets have more than {steps} tokens, "
-        "too many for these risks: some threshold is −∞. Use a larger max_len")
+        f"{np.isinf(scores[:, -1]).mean():.1%} of the targets have more than {steps} "
+        "tokens, too many for these risks: some threshold is −∞. Use a larger max_len")
     test = np.array([test for _, test in splits])
     return DynamicDraws(tuple(map(float, step_alphas)), ranks, thresholds, test, n_cal)
 
@@ -80,9 +80,9 @@ class _RememberingWalk(_Walk):
 def decode_for_all(
     model:Autoregressor,      # The model
     inputs:Sequence,          # [n] the pool's inputs
-    thresholds:np.ndarray,    # [L] the lowest threshold of each step, less the margin for rounding
+    thresholds:np.ndarray, # [L] the lowest of each step, less the margin for rounding
     max_rows:int=1024,        # Most prefixes in a call of the model
-    max_candidates:int|None=None, # Budget: most unfinished prefixes of an input at a step
+    max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
     unfinished:bool=True,     # Keep unfinished prefixes, for `stop='ended'`?
     progress:bool=False,      # Show a progress bar?
     normalize:bool=True,      # Are scores divided by the number of tokens?
@@ -93,7 +93,8 @@ def decode_for_all(
     n, steps = len(inputs), t.shape[1]
     walk = kind(model, t, steps, normalize, max_rows, max_candidates, n)
     walk.run_all(inputs, progress, "decoding for all")
-    def table(found): return gather(found, walk.truncated, walk.last_step, walk.expanded,
+    def table(found):
+        return gather(found, walk.truncated, walk.last_step, walk.expanded,
                                     model.pad_token_id, normalize, width=steps)
     return table(walk.found), table(walk.unfinished) if unfinished else None
 
@@ -101,7 +102,8 @@ def decode_for_all(
 def _columns(table, beyond=None):
     "Prefix scores, one contiguous array a step; `beyond` replaces those after the end"
     scores = table.prefix_scores()
-    if beyond is not None: scores[np.arange(1, scores.shape[1] + 1) > table.length[:, None]] = beyond
+    steps = np.arange(1, scores.shape[1] + 1)
+    if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
 def _passing(columns, thresholds, last=None):
@@ -119,7 +121,7 @@ def _last_steps(owner, length, columns, thresholds, n):
     return last
 
 def _sizes_and_ranks(owner, keep, target, n):
-    "Set size and rank of the target (0 when it is not in the set) of each of `n` inputs"
+    "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)
     hit = keep & target
     ranks[owner[hit]] = keep.cumsum()[hit] - (sizes.cumsum() - sizes)[owner[hit]]
@@ -135,8 +137,8 @@ class DynamicRepetitions:
     bound:float       # Proposition 3, (1−α)^L
     test:np.ndarray   # [T, m] test pairs, indices into the pool
     sizes:np.ndarray  # [T, m] set sizes
-    ranks:np.ndarray  # [T, m] rank of the target in its set, the oracle size; 0 when it is not in the set
-    truncated:np.ndarray = field(repr=False, default=None) # [T] share of test inputs that a budget truncates, at the lowest thresholds
+    ranks:np.ndarray # [T, m] ranks of targets in their sets (oracle sizes); 0: missing
+    truncated:np.ndarray=field(repr=False, default=None) # [T] share of test inputs
 
     @property
     def coverage(self): return (self.ranks > 0).mean(1)
@@ -145,27 +147,29 @@ class DynamicRepetitions:
     @property
     def ratio(self):
         held = self.ranks > 0
-        return np.where(held, self.sizes/np.maximum(self.ranks, 1), 0).sum(1)/held.sum(1)
+        ratio = self.sizes/np.maximum(self.ranks, 1)
+        return np.where(held, ratio, 0).sum(1)/held.sum(1)
 
 # %% ../../nbs/53_one_decode.ipynb #267ace54
 def dynamic_repetitions(
     draws:DynamicDraws,     # Thresholds and test pairs of all repetitions
-    finished:Hypotheses,    # From `decode_for_all`, at thresholds that are nowhere higher
-    target:np.ndarray,      # [R] is the hypothesis the target of its input? see `true_rows`
-    unfinished:Hypotheses|None=None, # From `decode_for_all`; adds the variant `stop='ended'`
+    finished:Hypotheses, # From `decode_for_all`, at thresholds that are nowhere higher
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
+    unfinished:Hypotheses|None=None, # From `decode_for_all`; adds `stop='ended'`
     margin:float=0.,        # What the procedure lowers its thresholds by
     progress:bool=False,    # Show a progress bar?
 )->list[DynamicRepetitions]: # One for each risk and variant
-    "Repeated tests of dynamic conformal beams, filters of one decode (Deutschmann et al. 2024, Table 2)"
-    n, steps, done = finished.n_inputs, draws.thresholds.shape[2], _columns(finished)
+    "Repeated tests of dynamic beams, filters of one decode (Table 2)"
+    n, done = finished.n_inputs, _columns(finished)
     open_ = None if unfinished is None else _columns(unfinished, np.inf)
     stops = ["max_len"] + ["ended"]*(open_ is not None)
     sizes = np.zeros((len(draws.step_alphas), len(stops), *draws.test.shape), int)
     ranks = np.zeros_like(sizes)
     for t, test in enumerate(tqdm(draws.test, disable=not progress, unit="repetition")):
         chosen = np.bincount(test, minlength=n) > 0
-        def pick(owner): return slice(None) if chosen.all() else np.flatnonzero(chosen[owner])
-        mine = pick(finished.owner)                          # rows of this repetition's test inputs
+        def pick(owner):
+            return slice(None) if chosen.all() else np.flatnonzero(chosen[owner])
+        mine = pick(finished.owner) # rows of this repetition's test inputs
         owner, columns, hit = finished.owner[mine], done[:, mine], target[mine]
         if open_ is not None:
             rows = pick(unfinished.owner)
@@ -178,9 +182,15 @@ def dynamic_repetitions(
                 size, rank = _sizes_and_ranks(owner, keep, hit, n)
                 sizes[a, s, t], ranks[a, s, t] = size[test], rank[test]
     truncated = finished.truncated[draws.test].mean(1)
-    return [DynamicRepetitions(alpha, stop, draws.guarantees[a], (1 - alpha)**steps, draws.test,
-                               sizes[a, s], ranks[a, s], truncated)
-            for a, alpha in enumerate(draws.step_alphas) for s, stop in enumerate(stops)]
+    both = [(a, s) for a in range(len(draws.step_alphas)) for s in range(len(stops))]
+    return [_repetitions(draws, a, stops[s], sizes[a, s], ranks[a, s], truncated)
+            for a, s in both]
+
+def _repetitions(draws, a, stop, sizes, ranks, truncated):
+    "What repetitions at risk number `a` gave"
+    alpha, steps = draws.step_alphas[a], draws.thresholds.shape[2]
+    return DynamicRepetitions(alpha, stop, draws.guarantees[a], (1 - alpha)**steps,
+                              draws.test, sizes, ranks, truncated)
 
 # %% ../../nbs/53_one_decode.ipynb #70499232
 def truncated_guarantee(
@@ -205,7 +215,7 @@ def dynamic_rows(
     return [{**first, **_row(r, budget)} for r in repetitions]
 
 def _row(r, budget):
-    "`level` is what is guaranteed without a budget, `owed` what is left of it under one"
+    "`level` is guaranteed without a budget, `owed` is what is left of it under one"
     m, level = r.test.shape[1], r.guarantee.coverage
     cut = round(float(r.truncated.mean())*m)
     left = truncated_guarantee(r.guarantee, cut, m).coverage if budget else level
@@ -231,8 +241,8 @@ def joint_counts(
 
 def group_coverage(
     r:DynamicRepetitions, # Repetitions at one risk
-    groups:np.ndarray,    # [n] group of each pair of the pool, e.g. the length of its target
-)->list[dict]: # Group, n, coverage and its standard deviation of the mean over repetitions
+    groups:np.ndarray, # [n] of each pair of the pool, e.g. the length of its target
+)->list[dict]: # Group, n, coverage and its error over repetitions
     "Coverage of each group (Deutschmann et al. 2024, Figure 2)"
     groups, held, rows = np.asarray(groups), r.ranks > 0, []
     of = groups[r.test]

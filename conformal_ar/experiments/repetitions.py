@@ -27,7 +27,7 @@ def random_splits(
     n_test:int,      # Test pairs of a repetition, disjoint from them
     repetitions:int, # How many
     seed:int=0,      # Of the generator
-    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition? Otherwise they are drawn, too
+    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
 ): # Yields index arrays: calibration [n_cal], test [n_test]
     "Random disjoint calibration and test parts of one pool"
     if check_count(n_cal) + check_count(n_test, "n_test") > n: raise ValueError(
@@ -42,8 +42,8 @@ def random_splits(
 @dataclass(frozen=True)
 class BeamRanks:
     "Beams of many inputs, ready for repetitions"
-    scores:np.ndarray # [b, n] scores of the beams, best first; −∞ where a beam is shorter
-    rank:np.ndarray   # [n] rank of the target, 1 for the best score; 0 where it is not in the beam
+    scores:np.ndarray # [b, n] of the beams, best first; −∞ where one is shorter
+    rank:np.ndarray # [n] of the target, from 1; 0 where it is not in the beam
     target:np.ndarray # [n] score of the target; nan where it is not in the beam
 
     @property
@@ -73,7 +73,7 @@ class SubsetRepetitions:
     beam_alpha:float      # Risk within the beam
     n_cal:int             # Calibration pairs of a repetition
     n_in_beam:np.ndarray  # [T] calibration targets in the beam, N_β
-    joint:np.ndarray      # [T, b+1, b+1] test inputs by set size and rank of the target, 0 when missing
+    joint:np.ndarray # [T, b+1, b+1] test inputs by set size and rank of the target
     pool_coverage:float   # Share of targets in the beam, over the whole pool
 
     @property
@@ -88,8 +88,8 @@ def subset_repetitions(
     n_cal:int,            # Calibration pairs of a repetition
     n_test:int,           # Test pairs of a repetition
     repetitions:int=1000, # How many
-    seed:int=0,           # Of the generator; the same repetitions for every risk and width
-    threshold:Callable=split_threshold, # From calibration scores and risk to the threshold
+    seed:int=0, # Of the generator; the same repetitions for every risk and width
+    threshold:Callable=split_threshold, # From scores and risk to the threshold
     progress:bool=False,  # Show a progress bar?
 )->list[SubsetRepetitions]: # One for each risk
     "Repeated calibration and test of beam subsets (Deutschmann et al. 2024, Table 1)"
@@ -112,11 +112,12 @@ def subset_repetitions(
 # %% ../../nbs/52_repetitions.ipynb #b321cb6f
 def subset_metrics(
     r:SubsetRepetitions, # Repetitions at one risk
-    missing:int=0,       # Oracle size of a missing target beyond the width: 0 as in the paper's text, 1 as in its code
+    missing:int=0, # Added to the width for a missing target; 1 in the paper's code
 )->dict: # Arrays [T]: beam_coverage, conditional, coverage, mae, size
     "The columns of the paper's first table, for every repetition"
     size, rank = np.indices(r.joint.shape[1:])
-    covered, oracle = (rank >= 1) & (rank <= size), np.where(rank > 0, rank, r.width + missing)
+    covered = (rank >= 1) & (rank <= size)
+    oracle = np.where(rank > 0, rank, r.width + missing)
     def total(weight): return (r.joint*weight).sum((1, 2))
     inside, hits, n = total(rank > 0), total(covered), r.n_test
     return dict(beam_coverage=inside/n, conditional=hits/inside, coverage=hits/n,
@@ -126,7 +127,7 @@ def subset_metrics(
 def _ranks(alpha, n):
     "`conformal_rank` for an array of calibration sizes, in exact integers"
     risk = check_risk(alpha)
-    k = risk.numerator*(np.asarray(n, dtype=object) + 1)//risk.denominator  # of any size
+    k = risk.numerator*(np.asarray(n, dtype=object) + 1)//risk.denominator # of any size
     return k.astype(int)
 
 # %% ../../nbs/52_repetitions.ipynb #8c5103dc
@@ -134,7 +135,7 @@ def subset_bound(
     r:SubsetRepetitions,   # Repetitions at one risk
     confidence:float=0.95, # Of the bound
 )->tuple[np.ndarray, np.ndarray]: # [T] the bound, [T] did it hold?
-    "What Proposition 1 guarantees in every repetition, and whether it is true of the pool (Deutschmann et al. 2024)"
+    "Proposition 1's guarantee in every repetition, and is it true of the pool?"
     delta = float(1 - check_risk(confidence, "confidence"))
     kept = 1 - _ranks(r.beam_alpha, r.n_in_beam)/(r.n_in_beam + 1)
     lower = stats.beta.ppf(delta, r.n_in_beam, r.n_cal + 1 - r.n_in_beam)
@@ -148,13 +149,14 @@ def expected_above(
     draws:int=20_000,      # Of the simulation
     seed:int=0,            # Of the generator
 )->float: # Expected share of repetitions
-    "How often a test part's coverage should lie above the bound: less often than `confidence`"
+    "How often a test part should cover more than the bound: below `confidence`"
     rng, hits = np.random.default_rng(seed), round(r.pool_coverage*n)
     inside = rng.hypergeometric(hits, n - hits, r.n_cal, draws)
     test = rng.hypergeometric(hits - inside, n - hits - (r.n_cal - inside), r.n_test)
     k = _ranks(r.beam_alpha, inside)
     share = rng.beta(inside + 1 - k, np.maximum(k, 1))
-    covered = rng.binomial(test, np.where(k > 0, share, 1.))   # k = 0: no threshold, nothing is given up
+    share = np.where(k > 0, share, 1.) # k = 0: no threshold, nothing is given up
+    covered = rng.binomial(test, share)
     bound, _ = subset_bound(replace(r, n_in_beam=inside), confidence)
     return float((covered/r.n_test >= bound).mean())
 
@@ -165,7 +167,8 @@ def with_error(
 )->str: # E.g. 0.949(2)
     "A value with the error of its last digit in parentheses"
     if not error > 0 or not np.isfinite(error): return f"{value:.4f}"
-    digits = -int(np.floor(np.log10(float(f"{error:.0e}"))))  # rounded first: 0.0096 is 0.01
+    rounded = float(f"{error:.0e}")                     # 0.0096 is 0.01
+    digits = -int(np.floor(np.log10(rounded)))
     if digits <= 0: return f"{value:.0f}({error:.0f})"
     return f"{value:.{digits}f}({round(error*10**digits)})"
 
@@ -181,14 +184,15 @@ def subset_rows(
     n:int,                       # Pairs in the pool
     confidences:Sequence[float]=(0.95, 0.99), # Of the bound
     **first,                     # Columns to put first, e.g. task
-)->list[dict]: # A row for each risk and confidence, means and standard deviations `…_sd`
+)->list[dict]: # For each risk and confidence means and deviations, `…_sd`
     "Means and standard deviations over repetitions (Deutschmann et al. 2024, Table 1)"
     return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
 
 def _row(r, n, confidence):
     "`alpha` is the risk within the beam, `delta` that of the bound"
     metrics, (bound, held) = subset_metrics(r), subset_bound(r, confidence)
-    values = {**metrics, "mae_code": subset_metrics(r, missing=1)["mae"], "bound": bound,
+    code = subset_metrics(r, missing=1)["mae"]
+    values = {**metrics, "mae_code": code, "bound": bound,
               "held": held, "above": metrics["coverage"] >= bound}
     kinds = (("", np.mean), ("_sd", np.std))
     numbers = {c + end: float(f(v)) for c, v in values.items() for end, f in kinds}
@@ -200,7 +204,7 @@ def _row(r, n, confidence):
 
 # %% ../../nbs/52_repetitions.ipynb #5b47ed44
 def _read_kept(path, settings):
-    "The arrays of a file; None where there are none of these settings, with a warning where it is damaged"
+    "The arrays of a file with these settings, or None; a damaged file is named"
     if not path.exists(): return None
     with open(path, "rb") as opened:
         try:
@@ -208,16 +212,17 @@ def _read_kept(path, settings):
                 if str(file["settings"]) != settings: return None
                 return {k: file[k] for k in file.files if k != "settings"}
         except Exception as e: # whatever a damaged archive leads to
-            warnings.warn(f"{path} is damaged ({type(e).__name__}: {e}): it is made again",
+            what = f"{type(e).__name__}: {e}"
+            warnings.warn(f"{path} is damaged ({what}): it is made again",
                           stacklevel=3)
 
 # %% ../../nbs/52_repetitions.ipynb #7308d367
 def kept(
     path,          # File `….npz` for the arrays
-    settings:dict, # What they depend on: model, data, thresholds, commit; anything that JSON holds
+    settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
     make:Callable, # Gives a dictionary of arrays, if they are not there
-)->dict: # The arrays, and `seconds`: how long it took to make them, unless `make` says so itself
-    "Arrays from a file if they were made with the same settings; made and kept otherwise"
+)->dict: # The arrays, and the `seconds` it took to make them
+    "Arrays from a file if made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
     arrays = _read_kept(path, settings)
     if arrays is not None: return arrays

@@ -41,7 +41,8 @@ class Passes:
         self.model, self.inputs, self.max_len = model, inputs, max_len
         self.folder, self.progress, self.seconds = Path(folder), progress, {}
         self.max_rows, self.part = max_rows, check_count(part, "part")
-        self.ids = targets if isinstance(targets, torch.Tensor) else model.encode(targets)
+        self.ids = targets
+        if not isinstance(targets, torch.Tensor): self.ids = model.encode(targets)
         if isinstance(inputs, np.ndarray): asked = inputs.tobytes()
         else: asked = "\n".join(inputs).encode()
         data = hashlib.sha256(asked + self.ids.numpy().tobytes()).hexdigest()
@@ -73,7 +74,8 @@ def _join(parts, starts):
     "The arrays of all inputs from those of parts, whose inputs are numbered from 0"
     def one(name, values):
         if not values[0].ndim: return sum(values) # a count, such as rows and seconds
-        if name.endswith("owner"): values = [v + start for v, start in zip(values, starts)]
+        if name.endswith("owner"):
+            values = [v + start for v, start in zip(values, starts)]
         return np.concatenate(values)
     return {name: one(name, [p[name] for p in parts]) for name in parts[0]}
 
@@ -106,7 +108,8 @@ def beam_table(self:Passes,
 )->Hypotheses: # The beams of all inputs
     "A beam search of this width"
     def search(rows):
-        return vars(beam_search(self.model, self.inputs[rows], width, self.max_len, self.max_rows))
+        settings = width, self.max_len, self.max_rows
+        return vars(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
 @patch
@@ -122,15 +125,16 @@ def beams(self:Passes,
 def scores(self:Passes)->np.ndarray: # [n, max_len]
     "Prefix scores of all targets"
     def score(rows):
-        return dict(scores=prefix_scores(self.model, self.inputs[rows], self.ids[rows], self.max_len))
+        inputs, ids = self.inputs[rows], self.ids[rows]
+        return dict(scores=prefix_scores(self.model, inputs, ids, self.max_len))
     return self.in_parts("scores", score)["scores"]
 
 # %% ../../nbs/54_reproduce.ipynb #285fa3dc
 @patch
 def decode(self:Passes,
-    lowest:np.ndarray,            # [max_len] lowest thresholds, less the margin for rounding
+    lowest:np.ndarray, # [max_len] lowest thresholds, less the margin for rounding
     max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
-    unfinished:bool=True,         # Keep unfinished prefixes too? They take memory where sets are large
+    unfinished:bool=True, # Keep unfinished prefixes too? They take memory
     first:int|None=None,          # Only the first inputs; all by default
     name:str="decode",            # Of the file
 )->tuple[Hypotheses, Hypotheses|None]: # Finished sequences, unfinished prefixes
@@ -139,8 +143,10 @@ def decode(self:Passes,
         tables = decode_for_all(self.model, self.inputs[rows], lowest, self.max_rows,
                                 max_candidates, unfinished)
         named = zip(("done", "open"), tables)
-        return {f"{kind}_{k}": v for kind, t in named if t is not None for k, v in vars(t).items()}
-    settings = dict(lowest=lowest, max_candidates=max_candidates, unfinished=unfinished, first=first)
+        return {f"{kind}_{k}": v for kind, t in named if t is not None
+                for k, v in vars(t).items()}
+    settings = dict(lowest=lowest, max_candidates=max_candidates,
+                    unfinished=unfinished, first=first)
     arrays = self.in_parts(name, search, first, **settings)
     return _table(arrays, "done_"), _table(arrays, "open_") if unfinished else None
 
@@ -149,14 +155,14 @@ def decode(self:Passes,
 def class_coverage(self:Passes,
     width:int,    # Beam width
     canonicalize, # Text to canonical form, None where it is invalid
-    classes:int|None=None, # How many forms of each beam count, those with the best strings; all by default
-)->dict: # `width`, `n` pairs; `coverage`, its 95 % Clopper–Pearson interval from `low` to `high`; `strings`; `invalid`
-    "Share of pairs whose target is in the beam in some form (`coverage`) or as the same text (`strings`), and of invalid texts"
+    classes:int|None=None, # How many forms of a beam count, best strings first
+)->dict: # `coverage`, its interval from `low` to `high`, `strings`, `invalid`
+    "Share of pairs whose beam holds the target in some form, or as the same text"
     beams, n, found = self.beam_table(width), len(self), {}
     forms, targets = ([canonicalize(t) for t in self.model.decode(tokens)]
                       for tokens in (beams.tokens, self.ids))
     for owner, form in zip(beams.owner.tolist(), forms):
-        if form is not None: found.setdefault(owner, {})[form] = True  # in the order of their best strings
+        if form is not None: found.setdefault(owner, {})[form] = True   # best first
     hits = sum(targets[owner] in list(mine)[:classes] for owner, mine in found.items())
     low, high = clopper_pearson_interval(hits, n)
     return dict(width=width, n=n, coverage=hits/n, low=low, high=high,
@@ -199,19 +205,22 @@ def dynamic_table(
     n_test:int=1500,            # Test pairs of a repetition; at most half of the pool
     repetitions:int=120,        # How many
     seed:int=0,                 # Of the splits
-    max_candidates=None,        # Budget: most unfinished prefixes of an input; one, or one for each risk
+    max_candidates=None, # Budget of unfinished prefixes: one, or one for each risk
     both:bool=True,             # Also the variant that stops when all have ended?
-    fixed_test:bool=False,      # Do the first `n_test` pairs test in every repetition? Only these are decoded then
+    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
 )->tuple[list[dict], list]: # Rows, and `DynamicRepetitions`
-    "Dynamic conformal beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
+    "Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
     n_cal, n_test = int(share*len(passes)), min(n_test, len(passes)//2)
-    for alpha in step_alphas: check_feasible(alpha, n_cal, passes.max_len) # before anything is decoded
+    for alpha in step_alphas:                          # before anything is decoded
+        check_feasible(alpha, n_cal, passes.max_len)
     scores, first, rows, found = passes.scores(), n_test if fixed_test else None, [], []
     for group, most, name in _decodes(step_alphas, max_candidates):
-        draws = dynamic_draws(scores, group, n_cal, n_test, repetitions, seed, fixed_test)
-        done, open_ = passes.decode(draws.lowest - passes.margin, most, both, first, name)
-        repeated = dynamic_repetitions(draws, done, passes.hits(done), open_, passes.margin,
-                                       passes.progress)
+        draws = dynamic_draws(scores, group, n_cal, n_test, repetitions, seed,
+                              fixed_test)
+        lowest = draws.lowest - passes.margin
+        done, open_ = passes.decode(lowest, most, both, first, name)
+        repeated = dynamic_repetitions(draws, done, passes.hits(done), open_,
+                                       passes.margin, passes.progress)
         free = dict(zip(draws.step_alphas, draws.coverage(scores).mean(1)))
         for r, row in zip(repeated, dynamic_rows(repeated, budget=most is not None)):
             unbounded = free[r.step_alpha] if r.stop == "max_len" else None
@@ -237,8 +246,8 @@ def reactions_passes(
     folder,              # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
-    pool=None,           # Other `Reactions`; those that the shipped model's split holds out by default
-)->Passes: # Of the held-out reactions, about 14,000, whose targets have fewer than 50 tokens
+    pool=None, # Other `Reactions` than those that the shipped model's split holds out
+)->Passes: # Of the about 14,000 held-out reactions of fewer than 50 tokens
     "The passes of the reactions task"
     from conformal_ar.tasks.archives import load_reactions
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
@@ -246,7 +255,8 @@ def reactions_passes(
     return Passes(model, pool.inputs, pool.targets, 50, folder, progress)
 
 # %% ../../nbs/54_reproduce.ipynb #312f843f
-_reactions2 = dict(step_alphas=(0.01, 0.005), repetitions=50, max_candidates=20, fixed_test=True)
+_reactions2 = dict(step_alphas=(0.01, 0.005), repetitions=50, max_candidates=20,
+                   fixed_test=True)
 TASKS = dict( # shipped model, passes, settings of each table
     additions=("additions", additions_passes, {1: {}, 2: {}}),
     reactions=("reactions", reactions_passes, {1: {}, 2: _reactions2}))
@@ -263,7 +273,8 @@ def reproduce(
     **settings,            # Of `subset_table` or `dynamic_table`
 )->list[dict]: # The rows of the table
     "A table of the paper, with the model of a task or another one"
-    if task not in TASKS: raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
+    known = ", ".join(TASKS)
+    if task not in TASKS: raise ValueError(f"no task {task!r}; there are {known}")
     if table not in TABLES: raise ValueError(f"no table {table!r}; there are 1 and 2")
     name, make, defaults = TASKS[task]
     if model is None:

@@ -28,30 +28,40 @@ from ..search import Hypotheses
 class Draws:
     "Independent samples for each input, in the order drawn"
     tokens:np.ndarray    # [n, m, L] token ids, the end token counted, then padding
-    length:np.ndarray    # [n, m] number of tokens; 0 where the draw did not end within L
+    length:np.ndarray # [n, m] number of tokens; 0 where the draw did not end within L
     log_probs:np.ndarray # [n, m, L] log-probability of each token in nats, 0 on padding
-    rows:np.ndarray      # [n, m] prefixes that this draw is the first to visit: what it costs
+    rows:np.ndarray # [n, m] prefixes that a draw is the first to visit: its cost
     new:np.ndarray       # [n, m] ended, and the first draw of its sequence?
 
     @property
-    def sums(self): "[n, m] log-likelihoods"; return self.log_probs.sum(-1, dtype=np.float64)
+    def sums(self):
+        "[n, m] log-likelihoods"
+        return self.log_probs.sum(-1, dtype=np.float64)
     @property
-    def scores(self): "[n, m] log-likelihoods per token"; return self.sums/np.maximum(self.length, 1)
-    def pick(self, rows): "Some inputs, repeats allowed"; return Draws(*(v[rows] for v in vars(self).values()))
+    def scores(self):
+        "[n, m] log-likelihoods per token"
+        return self.sums/np.maximum(self.length, 1)
+    def pick(self, rows):
+        "Some inputs, repeats allowed"
+        return Draws(*(v[rows] for v in vars(self).values()))
 
 # %% ../../nbs/57_sampling.ipynb #4351a8b6
 def _pick(weights, owner, random):
-    "A token for each row: from one stream of random numbers, or from that of the row's input"
-    if isinstance(random, torch.Generator): return torch.multinomial(weights, 1, generator=random)[:, 0].numpy()
-    owners, first = np.unique(owner, return_index=True)  # the rows of an input stand together
+    "A token for each row: from one stream, or from that of the row's input"
+    def pick(w, stream): return torch.multinomial(w, 1, generator=stream)[:, 0]
+    if isinstance(random, torch.Generator): return pick(weights, random).numpy()
+    owners, first = np.unique(owner, return_index=True) # an input's rows are together
     parts = weights.tensor_split(first[1:].tolist())
-    return torch.cat([torch.multinomial(w, 1, generator=random[i])[:, 0] for i, w in zip(owners, parts)]).numpy()
+    found = [pick(w, random[i]) for i, w in zip(owners, parts)]
+    return torch.cat(found).numpy()
 
 def _draw(ar, inputs, m, max_len, random):
     "Draws for a few inputs, a step for all of them at a time"
     state, log_probs = ar.start(inputs)
-    n, at = len(inputs)*m, np.repeat(np.arange(len(inputs)), m)      # at: the state's row that each draw has reached
-    tokens, values = np.full((n, max_len), ar.pad_token_id), np.zeros((n, max_len), np.float32)
+    n = len(inputs)*m
+    at = np.repeat(np.arange(len(inputs)), m) # the state's row that a draw has reached
+    tokens = np.full((n, max_len), ar.pad_token_id)
+    values = np.zeros((n, max_len), np.float32)
     length, rows, live = np.zeros(n, int), np.zeros(n, int), np.arange(n)
     rows[::m] = 1
     for step in range(max_len):
@@ -59,7 +69,7 @@ def _draw(ar, inputs, m, max_len, random):
         check_log_probs(log_probs, np.zeros(len(log_probs), int))
         weights = log_probs[at].exp()
         if ar.pad_token_id != ar.end_token_id: weights[:, ar.pad_token_id] = 0
-        possible = (weights.sum(1) > 0).numpy() # under masks a prefix may have nowhere to go
+        possible = (weights.sum(1) > 0).numpy() # masks may leave nowhere to go
         live, at, weights = live[possible], at[possible], weights[possible]
         if not len(live): break
         token = _pick(weights, live//m, random)
@@ -68,11 +78,15 @@ def _draw(ar, inputs, m, max_len, random):
         on = token != ar.end_token_id
         live, at, token = live[on], at[on], token[on]
         if step + 1 == max_len or not len(live): break
-        kinds, first, which = np.unique(at*log_probs.shape[1] + token, return_index=True, return_inverse=True)
+        V = log_probs.shape[1]
+        kinds, first, which = np.unique(at*V + token, return_index=True,
+                                        return_inverse=True)
         rows[live[first]] += 1
-        state, log_probs = ar.extend(state, *(torch.as_tensor(v) for v in np.divmod(kinds, log_probs.shape[1])))
+        kinds = (torch.as_tensor(v) for v in np.divmod(kinds, V))
+        state, log_probs = ar.extend(state, *kinds)
         at = which
-    return [v.reshape(len(inputs), m, *v.shape[1:]) for v in (tokens, length, values, rows)]
+    found = tokens, length, values, rows
+    return [v.reshape(len(inputs), m, *v.shape[1:]) for v in found]
 
 # %% ../../nbs/57_sampling.ipynb #c6f6bddc
 def draw_samples(
@@ -80,7 +94,7 @@ def draw_samples(
     inputs:Sequence,     # [n] conditions
     draws:int,           # The number m of samples for each input
     max_len:int,         # Most tokens, the end token counted
-    seed:int|Sequence[int]=0, # Of the draws: one, or one for each input, whose draws then depend on no other
+    seed:int|Sequence[int]=0, # One, or one for each input, whose draws are then its own
     max_rows:int=4096,   # Most draws at a time
     progress:bool=False, # Show a progress bar?
 )->Draws:
@@ -113,11 +127,12 @@ def accepted(
 def check_rule(rule):
     "`ValueError` unless the rule is known"
     if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, not {rule!r}")
+        known = ", ".join(map(repr, RULES))
+        raise ValueError(f"rule must be one of {known}, not {rule!r}")
 
 def set_confidence(
     draws:Draws,             # Samples in order
-    rule:str,                # 'count' of draws; 'max' or 'sum' of the likelihoods in the set
+    rule:str, # 'count' of draws; 'max' or 'sum' of the likelihoods in the set
     floor:float|None=None,   # Least log-likelihood per token
 )->np.ndarray: # [n, m] after each draw; it never falls
     "Confidence in the set so far (Quach et al. 2023, section 4)"
@@ -144,7 +159,7 @@ def hit_scores(
     pad_token_id:int,        # Fills the rows of both
     rule:str,                # Of stopping
     floor:float|None=None,   # Least log-likelihood per token
-)->np.ndarray: # [n] minus the confidence before the target is accepted; −∞ where it never is
+)->np.ndarray: # [n] minus the confidence before; −∞ where it is never accepted
     "The conformal score of a sampling set"
     hit = hits(draws, targets, pad_token_id) & accepted(draws, floor)
     before = np.pad(set_confidence(draws, rule, floor), ((0, 0), (1, 0)))
@@ -156,7 +171,8 @@ def _stream(seed, x):
     "The seed of an input's own draws"
     value = np.asarray(x)
     if value.dtype == object: raise TypeError(
-        f"sampling needs inputs that are texts or arrays of numbers, not {type(x).__name__}")
+        "sampling needs inputs that are texts or arrays of numbers, "
+        f"not {type(x).__name__}")
     name = f"{seed} {value.tolist()!r}".encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(name).digest()[:8], "big")
 
@@ -173,35 +189,37 @@ class ConformalSampling(Procedure):
         *,
         max_len:int,            # Most tokens of a draw, the end token counted
         draws:int=50,           # The number m of samples that an input may take
-        rule:str="sum",         # Confidence: 'count' of draws, 'max' or 'sum' of likelihoods
-        floor:float|None=None,  # Least log-likelihood per token of a member, in nats; from other data
+        rule:str="sum", # Confidence: 'count' of draws, 'max' or 'sum' of likelihoods
+        floor:float|None=None, # Least log-likelihood per token; from other data
         seed:int=0,             # Of the draws
         **kwargs
     ):
         check_rule(rule)
         if kwargs.pop("max_candidates", None) is not None:
-            raise ValueError("draws are the budget here: give draws, not max_candidates")
+            raise ValueError("draws are the budget: give draws, not max_candidates")
         if isinstance(kwargs.get("group"), by_length):
-            raise ValueError("sampling stops for an input, not for answers of one length: "
+            raise ValueError("sampling stops for an input, not for a length: "
                              "group must be a function of an input")
         self.draws, self.rule, self.floor = check_count(draws, "draws"), rule, floor
         self.seed = check_count(seed, "seed", 0)
         super().__init__(model, max_len=max_len, **kwargs)
 
     @property
-    def remedy(self): return "Allow more draws" + (", a lower floor" if self.floor is not None else "")
+    def remedy(self):
+        return "Allow more draws" + ("" if self.floor is None else ", a lower floor")
 
     def sample(self, inputs, **kwargs):
         "Draws for inputs, from the stream of each"
         seeds = [_stream(self.seed, x) for x in inputs]
-        return draw_samples(self.model, inputs, self.draws, self.max_len, seeds, **kwargs)
+        return draw_samples(self.model, inputs, self.draws, self.max_len, seeds,
+                            **kwargs)
 
 # %% ../../nbs/57_sampling.ipynb #7ceae8d7
 @patch
 def scores_in(self:ConformalSampling,
     draws:Draws,                # Samples of the inputs
     ids:torch.Tensor,           # [T, L] ids of targets, padded
-    owner:np.ndarray|None=None, # [T] the input that each target belongs to; all in order by default
+    owner:np.ndarray|None=None, # [T] the input of each target; in order by default
 )->np.ndarray: # [T] minus the confidence before each; −∞ where it is not accepted
     "Scores of targets under draws that are already there"
     if owner is not None: draws = draws.pick(owner)
@@ -209,7 +227,8 @@ def scores_in(self:ConformalSampling,
 
 @patch
 def _target_scores(self:ConformalSampling, pairs, **kwargs):
-    return self.scores_in(self.sample(pairs.inputs, **kwargs), pairs.ids, pairs.owner)[:, None]
+    draws = self.sample(pairs.inputs, **kwargs)
+    return self.scores_in(draws, pairs.ids, pairs.owner)[:, None]
 
 # %% ../../nbs/57_sampling.ipynb #9e346f91
 ROUNDING = 1e-4 # relative, above what float32 makes of likelihoods in other batches
@@ -231,7 +250,8 @@ def _members(self:ConformalSampling, draws, threshold):
     owner, which = np.nonzero(drawn & accepted(draws, self.floor))
     n, rows = len(drawn), int(draws.rows[drawn].sum())
     columns = (v[owner, which] for v in (draws.tokens, draws.length, draws.log_probs))
-    table = Hypotheses(owner, *columns, np.zeros(n, bool), np.full(n, self.max_len), rows)
+    truncated, last = np.zeros(n, bool), np.full(n, self.max_len)
+    table = Hypotheses(owner, *columns, truncated, last, rows)
     return table.select(np.lexsort((-table.sums, owner)))
 
 @patch
@@ -240,7 +260,8 @@ def select(self:ConformalSampling,
     inputs:Sequence|None=None, # [n] what was asked, where there are groups
 )->Hypotheses: # The members, and what drawing one by one has cost
     "The sets of this calibration, from draws that are there"
-    own = self.thresholds if self.group is None else self.thresholds[self._number(inputs)]
+    own = self.thresholds
+    if self.group is not None: own = own[self._number(inputs)]
     return self._members(draws, own)
 
 @patch
