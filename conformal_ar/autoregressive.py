@@ -207,22 +207,22 @@ def check_ids(
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     endless = lengths > ids.shape[1]
     if endless.any(): raise ValueError(
-        f"target {first(endless)} has no end token (id {end_token_id}): target ids must "
-        "be whole sequences")
+        f"target {first(endless)} has no end token (id {end_token_id}): target ids "
+        "must be whole sequences")
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
     if (ids < 0).any(): raise ValueError(f"target {first(ids < 0)} has a negative id")
     if n_tokens is not None and (ids >= n_tokens).any():
         i = first(ids >= n_tokens)
         raise ValueError(
-            f"target {i} has the id {int(ids[i].max())}, but the model knows {n_tokens} "
-            f"tokens, 0 to {n_tokens - 1}")
+            f"target {i} has the id {int(ids[i].max())}, but the model knows "
+            f"{n_tokens} tokens, 0 to {n_tokens - 1}")
     early = (ids == pad_token_id) & ~after
     if pad_token_id != end_token_id and early.any():
         i, step = early.nonzero()[0].tolist()
         raise ValueError(
-            f"target {i} has padding (id {pad_token_id}) at position {step}, before its "
-            "end token: padding is no token of a sequence")
+            f"target {i} has padding (id {pad_token_id}) at position {step}, before "
+            "its end token: padding is no token of a sequence")
     return ids
 
 # %% ../nbs/02_autoregressive.ipynb #46e41bde
@@ -381,6 +381,6 @@ def check_decoding(
         f"{forced[row, step]:.4g} and start and extend give {stepwise[row, step]:.4g}, "
         f"{apart[row, step]:.2g} nats apart, where rounding explains {tolerance:.1g}. "
         "A calibration by teacher forcing would guarantee nothing for what is decoded: "
-        "the model must see the same tokens along both paths (start token, causal mask, "
-        "positions; evaluation mode), or this kind of model cannot be used; in half "
-        "precision, try float32")
+        "the model must see the same tokens along both paths (start token, causal "
+        "mask, positions; evaluation mode), or this kind of model cannot be used; in "
+        "half precision, try float32")

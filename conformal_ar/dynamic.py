@@ -25,18 +25,19 @@ from .tolerance import check_feasible, step_ranks
 
 # %% ../nbs/08_dynamic.ipynb #aa00d91b
 def choose_max_len(
-    lengths:Sequence[int], # Lengths of targets in tokens, the end token counted; never those of the calibration set
+    lengths:Sequence[int], # Lengths in tokens, of other targets than in calibration
     quantile:float=0.999,  # Share of the lengths that fit, in (0, 1]
 )->int: # The smallest length that at least this share does not exceed
-    "A maximum length for decoding (Deutschmann et al. 2024, section 6, choice of maximum decoding length)"
+    "A maximum length for decoding (Deutschmann et al. 2024, section 6)"
     lengths = np.sort(np.asarray(lengths))
     if len(lengths) == 0: raise ValueError("lengths are empty")
-    if not 0 < quantile <= 1: raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
+    if not 0 < quantile <= 1:
+        raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
 # %% ../nbs/08_dynamic.ipynb #80fb4198
 class DynamicConformalBeams(Procedure):
-    "A conformal threshold at every decoding step (Deutschmann et al. 2024, section 4.2)"
+    "A conformal threshold at every step (Deutschmann et al. 2024, section 4.2)"
     settings = (*Procedure.settings, "step_alpha", "stop", "too_long")
     other_risk = "step_alpha"
 
@@ -44,88 +45,123 @@ class DynamicConformalBeams(Procedure):
     def __init__(self,
         model:Autoregressor,        # The model
         *,
-        max_len:int,                # Decoding steps L†, the end token counted; see `choose_max_len`
-        step_alpha:float|None=None, # In place of `coverage`: the risk of each step, in (0, 1)
-        stop:str="max_len",         # 'max_len': thresholds act on ended sequences too; 'ended': as the paper's code, larger sets
-        too_long:str="miss",        # Calibration targets beyond max_len: 'miss', or 'bound' the probability of fitting
+        max_len:int,                # Decoding steps L†, the end token counted
+        step_alpha:float|None=None, # In place of coverage: the risk of each step
+        stop:str="max_len",         # Where thresholds stop: 'max_len', or all 'ended'
+        too_long:str="miss",        # Longer targets: 'miss', or 'bound' their share
         **kwargs
     ):
-        if stop not in ("max_len", "ended"): raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
-        if too_long not in ("miss", "bound"): raise ValueError(f"too_long must be 'miss' or 'bound', not {too_long!r}")
         self.step_alpha, self.stop, self.too_long = step_alpha, stop, too_long
         super().__init__(model, max_len=max_len, **kwargs)
-        if too_long == "bound" and step_alpha is None:
-            raise ValueError("too_long='bound' needs step_alpha: the coverage is then found, not chosen")
-        if isinstance(self.group, by_length) and stop == "ended":
-            raise ValueError("groups by length need stop='max_len': where a search stops early, its thresholds are not those of a group")
-        if self.max_candidates is not None and (self.group is not None or too_long == "bound"):
-            raise ValueError("max_candidates of dynamic beams goes with neither group nor too_long='bound'")
+        self._check_combination()
 
     @property
-    def steps(self): return self.max_len
+    def steps(self): return vars(self).get("_last_step", self.max_len)
     @property
     def conditional(self): return self.too_long == "bound"
     @property
-    def remedy(self): return "Use a larger max_len" + ("" if self.step_alpha is None else ", a larger step_alpha, or too_long='bound'")
+    def remedy(self):
+        if self.step_alpha is None: return "Use a larger max_len"
+        return "Use a larger max_len, a larger step_alpha, or too_long='bound'"
+
+# %% ../nbs/08_dynamic.ipynb #9ca11e0c
+@patch
+def _check_combination(self:DynamicConformalBeams):
+    "Raise `ValueError` for settings that do not go together"
+    if self.stop not in ("max_len", "ended"):
+        raise ValueError(f"stop must be 'max_len' or 'ended', not {self.stop!r}")
+    if self.too_long not in ("miss", "bound"):
+        raise ValueError(f"too_long must be 'miss' or 'bound', not {self.too_long!r}")
+    bound = self.too_long == "bound"
+    if bound and self.step_alpha is None: raise ValueError(
+        "too_long='bound' needs step_alpha: the coverage is then found, not chosen")
+    if isinstance(self.group, by_length) and self.stop == "ended": raise ValueError(
+        "groups by length need stop='max_len': where a search stops early, its "
+        "thresholds are not those of a group")
+    budget = self.max_candidates is not None
+    if budget and (self.group is not None or bound): raise ValueError(
+        "max_candidates of dynamic beams goes with neither group nor too_long='bound'")
 
 # %% ../nbs/08_dynamic.ipynb #5b6f6ed0
 @patch
 def ranks(self:DynamicConformalBeams, n, groups=1):
     "How many scores each step of a calibration on `n` pairs may drop"
     if self.step_alpha is None: return Procedure.ranks(self, n, groups)
-    check_feasible(self.step_alpha, n, self.max_len)
-    return step_ranks(self.step_alpha, n, self.max_len)
+    check_feasible(self.step_alpha, n, self.steps)
+    return step_ranks(self.step_alpha, n, self.steps)
 
 @patch
 def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
-    return prefix_scores(self.model, take(pairs.inputs, pairs.owner), pairs.ids, self.max_len, **kwargs)
+    inputs = take(pairs.inputs, pairs.owner)
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **kwargs)
 
 @patch
-def _row_scores(self:DynamicConformalBeams, table): return table.prefix_scores(steps=self.max_len)
+def _row_scores(self:DynamicConformalBeams, table):
+    return table.prefix_scores(steps=self.max_len)
 
 @patch
 def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
-    return threshold_search(self.model, inputs, thresholds, self.max_len, stop=self.stop,
-                            max_candidates=self.max_candidates, **kwargs)
+    kwargs |= dict(stop=self.stop, max_candidates=self.max_candidates)
+    return threshold_search(self.model, inputs, thresholds, self.max_len, **kwargs)
 
 # %% ../nbs/08_dynamic.ipynb #dc68d27a
 @patch
 def _fit(self:DynamicConformalBeams, label, scores, groups):
     "Thresholds of one group; those of answers up to an edge are spent on as many steps"
-    if not isinstance(self.group, by_length): return Procedure._fit(self, label, scores, groups)
-    last = min([*self.group.edges, self.max_len][self.group.labels.index(label)], self.max_len)
+    if not isinstance(self.group, by_length):
+        return Procedure._fit(self, label, scores, groups)
+    edges = [*self.group.edges, self.max_len]
+    last = edges[self.group.labels.index(label)]
     own, part = scores[:, :last].copy(), copy(self)
     own[~np.isfinite(scores[:, -1]), -1] = -np.inf
-    part.max_len = last
+    part._last_step = last
     found = Procedure._fit(part, label, own, groups)
-    return found._replace(thresholds=np.pad(found.thresholds, (0, self.max_len - last), mode="edge"))
+    more = (0, self.max_len - last)
+    return found._replace(thresholds=np.pad(found.thresholds, more, mode="edge"))
 
 # %% ../nbs/08_dynamic.ipynb #b9e0f6ed
 @patch
 def _calibrate(self:DynamicConformalBeams, pairs, **kwargs):
     if self.max_candidates is None: return Procedure._calibrate(self, pairs, **kwargs)
     n = 4*len(pairs.inputs)//5
-    Procedure._calibrate(self, pairs.part(range(n)), **kwargs)
+    if n == 0: raise ValueError(
+        "max_candidates takes at least 2 calibration pairs: a fifth of them measures "
+        "how often searches are truncated")
+    trial = copy(self)
+    scores, _ = self.scores(pairs.part(range(n)), **kwargs)
+    Procedure.calibrate_scores(trial, scores)
     rest = take(pairs.inputs, range(n, len(pairs.inputs)))
-    self._guarantee_truncated(self.search(rest, **{k: v for k, v in kwargs.items() if k != "batch_size"}).truncated)
+    kwargs = {k: v for k, v in kwargs.items() if k != "batch_size"}
+    truncated = trial.search(rest, **kwargs).truncated
+    self._found = {None: trial._after_truncation(truncated)}
     return self
 
 @patch
-def _guarantee_truncated(self:DynamicConformalBeams, truncated):
-    "What is left where the budget truncates searches: a lower bound of the coverage less an upper bound of their share"
-    found, sure = self._found[None], 0.95 if self.confidence is None else self.confidence
-    g, side = found.guarantee, self._delta(2)
-    reach = Guarantee.exact(g.n_cal, g.k).lower_bound(1 - side)
-    share = 1 - clopper_pearson_lower(int((~truncated).sum()), len(truncated), side)
-    self._found = {None: found._replace(guarantee=Guarantee(max(0., reach - share), "post-hoc", g.n_cal, g.k, sure))}
+def _after_truncation(self:DynamicConformalBeams, truncated):
+    "A lower bound of the coverage less an upper bound of the share truncated"
+    g, risk = self.guarantee, self._delta(2)
+    reach = Guarantee.exact(g.n_cal, g.k).lower_bound(1 - risk)
+    share = 1 - clopper_pearson_lower(int((~truncated).sum()), len(truncated), risk)
+    sure = 0.95 if self.confidence is None else self.confidence
+    least = Guarantee(max(0., reach - share), "post-hoc", g.n_cal, g.k, sure)
+    return self._found[None]._replace(guarantee=least)
+
+# %% ../nbs/08_dynamic.ipynb #355d8a81
+@patch
+def calibrate_scores(self:DynamicConformalBeams, scores, labels=None):
+    if self.max_candidates is not None: raise ValueError(
+        "max_candidates of dynamic beams is calibrated on pairs, since searches must "
+        "be counted: call calibrate(inputs, targets)")
+    return Procedure.calibrate_scores(self, scores, labels)
 
 # %% ../nbs/08_dynamic.ipynb #feffbfb9
 def choose_procedure(
-    beam_coverage:float, # Coverage of fixed 5-beams on validation data, never on calibration data
+    beam_coverage:float, # Coverage of fixed 5-beams, on validation data
     step_alpha:float,    # Intended risk per step
     max_len:int,         # Decoding steps
-)->type: # `DynamicConformalBeams` or `ConformalBeamSubsets`
+)->type: # DynamicConformalBeams or ConformalBeamSubsets
     "The paper's rule of thumb (Deutschmann et al. 2024, section 6, method choice)"
-    if not 0 <= beam_coverage <= 1: raise ValueError(f"beam_coverage must lie in [0, 1], not {beam_coverage!r}")
+    if not 0 <= beam_coverage <= 1:
+        raise ValueError(f"beam_coverage must lie in [0, 1], not {beam_coverage!r}")
     coverage = float(1 - check_risk(step_alpha, "step_alpha"))**max_len
     return DynamicConformalBeams if coverage <= beam_coverage else ConformalBeamSubsets

@@ -76,6 +76,10 @@ class Procedure:
         if self.other_risk: ways[self.other_risk] = getattr(self, self.other_risk)
         self.model, self.alpha = model, one_risk(**ways)
         self.max_len = check_count(max_len, "max_len")
+        if isinstance(group, by_length) and group.edges[-1] >= max_len:
+            raise ValueError(
+                f"{group} leaves nothing to its last group, for no member has more "
+                f"than max_len={max_len} tokens: use smaller edges")
         self.confidence = None if confidence is None else float(confidence)
         self.group, self.max_candidates = group, max_candidates
         self.canonicalize, self.nonempty = canonicalize, nonempty
@@ -264,8 +268,9 @@ def _check_bounded(self:Procedure, where, scores, thresholds, ranks, dropped, gr
     left = np.isin(dropped, (0, self.steps)) # pairs that are left at the last step
     n, k = len(scores), int(ranks[-1])
     out = int((~np.isfinite(scores[left, -1])).sum())
+    lost = self._lost(int((~np.isfinite(scores[:, -1])).sum()), n)
     if not np.isfinite(thresholds).all(): raise ValueError(
-        f"{where}{self._lost(out, n)}, and {k} may be dropped: the set would be "
+        f"{where}{lost}, and {k} may be dropped: the set would be "
         f"unbounded. {self.remedy}, or guarantee less: "
         f"{self._feasible(scores, groups):.4f} is feasible (found on these scores: "
         "recalibrate on others to guarantee it)")

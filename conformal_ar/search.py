@@ -378,7 +378,7 @@ def threshold_search(
     max_rows:int=1024,   # Most prefixes in a call of the model; changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
     max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
-    stop:str="max_len",  # Thresholds act on ended sequences up to there, or all 'ended'
+    stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # All sequences that end within max_len tokens and pass
     "The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)"

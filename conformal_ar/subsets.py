@@ -6,8 +6,6 @@
 __all__ = ['ConformalBeamSubsets']
 
 # %% ../nbs/07_subsets.ipynb #28696405
-from typing import Callable, Sequence
-
 import numpy as np
 import torch
 from fastcore.basics import patch
@@ -23,7 +21,7 @@ from .search import Hypotheses, beam_search, best_per_input, target_rows
 
 # %% ../nbs/07_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(Procedure):
-    "The part of a beam-search result above a threshold (Deutschmann et al. 2024, section 4.1)"
+    "The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"
     settings = (*Procedure.settings, "beam_alpha", "width", "by_class")
     other_risk, remedy = "beam_alpha", "Use a wider beam"
     missing = "are outside their beam of width {width}"
@@ -34,15 +32,17 @@ class ConformalBeamSubsets(Procedure):
         *,
         max_len:int,                # Decoding steps, the end token counted
         width:int=5,                # Beam width b
-        beam_alpha:float|None=None, # In place of `coverage`: the risk within the beam, in (0, 1) (Proposition 1)
-        by_class:bool=False,        # Calibrate on the best member of the target's class? Needs `canonicalize`
+        beam_alpha:float|None=None, # In place of coverage: the risk within the beam
+        by_class:bool=False,        # Is a target's score that of its class?
         **kwargs
     ):
-        self.beam_alpha, self.width, self.by_class = beam_alpha, check_count(width, "width"), bool(by_class)
-        if kwargs.pop("max_candidates", None) is not None: raise ValueError("a beam is its own budget: give width, not max_candidates")
+        self.beam_alpha, self.by_class = beam_alpha, bool(by_class)
+        self.width = check_count(width, "width")
+        if kwargs.pop("max_candidates", None) is not None:
+            raise ValueError("a beam is its own budget: give width, not max_candidates")
         super().__init__(model, max_len=max_len, **kwargs)
-        if self.by_class and self.canonicalize is None:
-            raise ValueError("by_class=True needs canonicalize, the function that says what a class is")
+        if self.by_class and self.canonicalize is None: raise ValueError(
+            "by_class=True needs canonicalize, the function that says what a class is")
 
     @property
     def conditional(self): return self.beam_alpha is not None
@@ -61,30 +61,36 @@ def _target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
 @patch
-def scores_in(self:ConformalBeamSubsets,
-    beams:Hypotheses,        # Beam-search results of the inputs
-    ids:torch.Tensor,        # [T, L] ids of targets, padded
-    owner:np.ndarray|None=None, # [T] the input that each target belongs to; all in order by default
-)->np.ndarray: # [T] log-likelihood per token; −∞ outside the beam
-    "Scores of targets in beams that are already there; by class those of the best member of the target's class"
-    owner = np.arange(len(ids)) if owner is None else owner
-    if self.by_class: rows = self._class_rows(beams, ids, owner)
-    else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
-    return np.where(rows >= 0, beams.scores[rows], -np.inf) if len(beams) else np.full(len(ids), -np.inf)
+def _forms(self:ConformalBeamSubsets, ids):
+    "Canonical forms of sequences"
+    return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
 
 @patch
 def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
     "[T] the best row of each target's class; −1 where the beam has none"
-    forms = [canonical_form(self.canonicalize, t) for t in self.model.decode(beams.tokens)]
-    best = {}
-    for row in reversed(range(len(beams))): best[beams.owner[row], forms[row]] = row   # sorted by falling score
-    targets = [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
-    return np.array([-1 if form is None else best.get((o, form), -1) for o, form in zip(owner, targets)])
+    best, known = {}, zip(beams.owner, self._forms(beams.tokens))
+    for row, key in enumerate(known): best.setdefault(key, row) # the first is the best
+    for o in owner: best[o, None] = -1                          # no form, no class
+    return np.array([best.get(key, -1) for key in zip(owner, self._forms(ids))])
+
+# %% ../nbs/07_subsets.ipynb #bbcd6c2c
+@patch
+def scores_in(self:ConformalBeamSubsets,
+    beams:Hypotheses, # Beam-search results of the inputs
+    ids:torch.Tensor, # [T, L] ids of targets, padded
+    owner:np.ndarray|None=None, # [T] the input of each target; None: in order
+)->np.ndarray: # [T] log-likelihood per token; −∞ outside the beam
+    "Scores of targets in their beams; by class, of the best member of the class"
+    owner = np.arange(len(ids)) if owner is None else owner
+    if len(beams) == 0: return np.full(len(ids), -np.inf)
+    if self.by_class: rows = self._class_rows(beams, ids, owner)
+    else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
+    return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
 @patch
 def calibrate_beams(self:ConformalBeamSubsets,
-    beams:Hypotheses,  # Beam-search results of the N calibration inputs, as wide as `width`
-    ids:torch.Tensor,  # [N, L] ids of targets with the end token, padded
+    beams:Hypotheses, # Beam-search results of the N inputs, as wide as width
+    ids:torch.Tensor, # [N, L] ids of targets with the end token, padded
 )->ConformalBeamSubsets: # Itself, calibrated
     "Calibrate on beams that are already there, so that one search serves many risks"
     return self.calibrate_scores(self.scores_in(beams, ids))
@@ -98,17 +104,21 @@ def _decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
 
 @patch
 def _most_probable(self:ConformalBeamSubsets, inputs, **kwargs):
-    return best_per_input(beam_search(self.model, inputs, self.width, self.max_len, **kwargs))
+    table = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
+    return best_per_input(table)
 
 @patch(as_prop=True)
 def beam_coverage(self:ConformalBeamSubsets)->float:
     "Share of calibration targets that are in their beam"
-    self.guarantees
-    return sum(f.coverable for f in self._found.values())/sum(f.guarantee.n_cal for f in self._found.values())
+    n = sum(g.n_cal for g in self.guarantees.values())
+    return sum(found.coverable for found in self._found.values())/n
 
 @patch(as_prop=True)
-def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee:
+def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least group
     "What is guaranteed for targets that are in their beam"
-    g, inside = self.guarantee, self._found[None].coverable
-    k = g.k if self.conditional else g.k - (g.n_cal - inside)
-    return Guarantee.exact(inside, k, "group")
+    def within(found):
+        g, inside = found.guarantee, found.coverable
+        outside = 0 if self.conditional else g.n_cal - inside # these were dropped first
+        return Guarantee.exact(inside, g.k - outside, "group")
+    self.guarantees
+    return min(map(within, self._found.values()), key=lambda g: g.coverage)

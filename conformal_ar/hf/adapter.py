@@ -57,7 +57,7 @@ def _check_pair(model, tokenizer):
             f"{x!r:.60}; from_pretrained(name) loads both by their name")
 
 # %% ../../nbs/21_adapter.ipynb #30fe5bd8
-ROUNDING = 1e-4 # nats for a whole sequence in float32; 25_precision measures it
+ROUNDING = 3e-4 # nats for a whole sequence in float32; 25_precision measures it
 
 class HFModel:
     "What the adapters of `transformers` models share"
@@ -158,6 +158,11 @@ def positions(self:HFModel)->int: # None when there is no limit
     return most if most is not None and most > 0 else None # some say −1 for no limit
 
 @patch(as_prop=True)
+def max_target_len(self:HFModel)->int: # None when there is no limit
+    "Most tokens that a target may have"
+    return self.positions
+
+@patch(as_prop=True)
 def max_input_len(self:HFModel)->int: # None when there is no limit
     "Most tokens that an input may have"
     limits = [self.positions, self.tokenizer.model_max_length]
@@ -211,8 +216,8 @@ def _check_spelt(self:HFModel, texts, ids, around=()):
         if more:
             token = self.tokenizer.convert_ids_to_tokens(next(iter(more)))
             raise ValueError(f"target {i} spells the special token {token!r}, which "
-                             f"decoding would lose: {text!r}; encode adds the end token "
-                             "itself, once")
+                             f"decoding would lose: {text!r}; encode adds the end "
+                             "token itself, once")
 
 @patch
 def encode(self:HFModel,
@@ -347,9 +352,9 @@ def _trial(self:HFModel):
         order = order.flip(0)
         state, log_probs = self.extend(state, [1, 0], targets[order, i])
         steps.append(log_probs[order])
-    stepwise = torch.stack(steps, 1)
-    return {"when tokens come one by one than when they come at once": (stepwise, forced),
-            "to an input in a batch than to the same input alone": (forced[1:], alone)}
+    ways = "when tokens come one by one than when they come at once"
+    batch = "to an input in a batch than to the same input alone"
+    return {ways: (torch.stack(steps, 1), forced), batch: (forced[1:], alone)}
 
 _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and special tokens
 

@@ -127,6 +127,11 @@ def _check_positions(self:HFCausal, mask):
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
 
+@patch(as_prop=True)
+def max_target_len(self:HFCausal)->int: # None when there is no limit
+    "Most tokens that a target may have, after a prompt of one token"
+    return None if self.positions is None else self.positions - self._first
+
 @patch
 def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
     "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
@@ -250,5 +255,6 @@ def from_pretrained(cls:HFCausal,
         tokenizer = AutoTokenizer.from_pretrained(name, **trust)
     except (OSError, ValueError) as e: raise OSError(
         f"cannot load {str(name)!r}: it is neither a folder with a model and a "
-        f"tokenizer, nor a decoder-only model that the hub gives access to ({e})") from e
+        "tokenizer, nor a decoder-only model that the hub gives access to "
+        f"({e})") from e
     return cls(model, tokenizer, device=device)
