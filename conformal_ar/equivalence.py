@@ -6,7 +6,7 @@
 __all__ = ['canonical_form', 'ClassSet', 'merge_equivalent', 'merge_summary']
 
 # %% ../nbs/12_equivalence.ipynb #53f3b39f
-import html, math
+import math
 from dataclasses import dataclass
 from typing import Callable, Sequence
 

@@ -9,7 +9,6 @@ __all__ = ['pac_rank', 'Plan', 'plan_steps', 'plan']
 from dataclasses import dataclass
 from math import ceil, log
 
-import numpy as np
 import scipy
 
 from .conformal import check_count, check_risk

@@ -7,18 +7,22 @@ __all__ = ['plot_coverage', 'size_bins', 'plot_set_sizes', 'spread_by_group', 'p
            'plot_sizes_by_oracle', 'plot_group_coverage', 'plot_rounds', 'save_figure']
 
 # %% ../nbs/51_plots.ipynb #9cc368de
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
-from pathlib import Path
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import (FixedLocator, FuncFormatter, MaxNLocator, NullLocator,
+                               PercentFormatter)
 
 from .conformal import clopper_pearson_interval
 from .evaluation import Evaluation
 from .files import whole_file
 
 # %% ../nbs/51_plots.ipynb #c2c8dbcf
-_styles = [dict(marker="o", color="black", ls="-"), dict(marker="s", color="#c1440e", ls="--", mfc="white"),
-           dict(marker="^", color="#2a6f97", ls=":"), dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
+_styles = [dict(marker="o", color="black", ls="-"),
+           dict(marker="s", color="#c1440e", ls="--", mfc="white"),
+           dict(marker="^", color="#2a6f97", ls=":"),
+           dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
 def _axes(ax, figsize=(5, 3.2)):
     "`ax`, or the axes of a new figure"
@@ -28,44 +32,44 @@ def _axes(ax, figsize=(5, 3.2)):
 
 # %% ../nbs/51_plots.ipynb #fba97a6b
 def plot_coverage(
-    rows, # rows of `Evaluation.row`: promised, coverage, coverage_low, coverage_high and the column `by`
-    ax=None, # matplotlib Axes; a new figure when None
-    by:str="procedure", # column that names the series
-): # the Axes
-    "Measured coverage with its 95 % interval against the promised level"
+    rows:list[dict], # Of `Evaluation.row`, with the column `by`
+    ax=None,         # Matplotlib Axes; a new figure when None
+    by:str="procedure", # Column that names the series
+): # The Axes
+    "Measured coverage with its 95 % interval against the guaranteed coverage"
     if not rows: raise ValueError("there are no rows to plot")
     ax = _axes(ax, (4.6, 4))
     names = list(dict.fromkeys(r.get(by, "") for r in rows))
     for name, style in zip(names, _styles*len(names)):
-        x, y, lo, hi = _promise_columns([r for r in rows if r.get(by, "") == name])
+        x, y, lo, hi = _coverage_columns([r for r in rows if r.get(by, "") == name])
         error = dict(yerr=[y - lo, hi - y], elinewidth=1, capsize=3)
         ax.errorbar(x, y, label=name, ms=6, lw=1, **error, **style)
     low = min(min(r["promised"], r["coverage_low"]) for r in rows)
-    _promise_region(ax, max(0., low - .08*(1 - low)))
+    _guaranteed_region(ax, max(0., low - .08*(1 - low)))
     ax.legend(frameon=False, loc="lower right")
     return ax
 
 # %% ../nbs/51_plots.ipynb #6e5d3dd2
-def _promise_columns(rows):
-    "Promise, coverage and the ends of its interval, in the order of the promise"
+def _coverage_columns(rows):
+    "Guaranteed and measured coverage and the ends of its interval, in order"
     names = "promised", "coverage", "coverage_low", "coverage_high"
     return np.array(sorted([r[n] for n in names] for r in rows), dtype=float).T
 
-def _promise_region(ax, low):
-    "Square axes from `low` to 1 with the diagonal, and the region of broken promises shaded"
+def _guaranteed_region(ax, low):
+    "Square axes from `low` to 1 with the diagonal, too low a coverage shaded"
     ax.plot([low, 1], [low, 1], color="0.5", lw=.8, zorder=0)
     ax.fill_between([low, 1], [low, 1], [low, low], color="0.93", lw=0, zorder=-1)
-    ax.text(.62, .5, "below the promise", transform=ax.transAxes, color="0.45", fontsize=8,
-        rotation=45, rotation_mode="anchor", ha="center", va="center")
+    ax.text(.62, .5, "less than guaranteed", transform=ax.transAxes, color="0.45",
+            fontsize=8, rotation=45, rotation_mode="anchor", ha="center", va="center")
     ax.set(xlim=(low, 1), ylim=(low, 1), aspect="equal")
-    ax.set(xlabel="promised level", ylabel="measured coverage")
+    ax.set(xlabel="guaranteed coverage", ylabel="measured coverage")
 
 # %% ../nbs/51_plots.ipynb #00722c55
 def size_bins(
-    largest:int, # the largest size to be counted
-    single:int=16, # up to this largest size every size has a bin of its own
-)->np.ndarray: # edges, half-integers; the first bin holds the empty sets
-    "Edges of histogram bins for set sizes: one bin a size when sizes are small, doubling bins otherwise"
+    largest:int,   # The largest size to be counted
+    single:int=16, # Up to this largest size every size has a bin of its own
+)->np.ndarray: # Edges, half-integers; the first bin holds the empty sets
+    "Edges of histogram bins: one bin a size when sizes are small, else doubling"
     if largest <= single: return np.arange(max(int(largest), 1) + 2) - .5
     return np.concatenate([[-.5], 2.**np.arange(np.floor(np.log2(largest)) + 2) - .5])
 
@@ -77,17 +81,19 @@ def _bin_names(edges):
 
 # %% ../nbs/51_plots.ipynb #6f03cfb8
 def plot_set_sizes(
-    sizes, # sizes [n], an `Evaluation`, or a dictionary from a label to one of these
-    ax=None, # matplotlib Axes; a new figure when None
-): # the Axes
-    "Histogram of the set sizes, as shares of the inputs; bins double when sizes are spread out"
-    series = {k: _sizes(v) for k, v in (sizes if isinstance(sizes, dict) else {None: sizes}).items()}
+    sizes,   # Sizes [n], an `Evaluation`, or a dictionary from a label to one of these
+    ax=None, # Matplotlib Axes; a new figure when None
+): # The Axes
+    "Histogram of the set sizes, as shares of the inputs"
+    series = sizes if isinstance(sizes, dict) else {None: sizes}
+    series = {name: _sizes(values) for name, values in series.items()}
     ax, edges = _axes(ax), size_bins(max(s.max() for s in series.values()))
     places = np.arange(len(edges)) - .5
     for i, (name, s) in enumerate(series.items()):
         share, style = np.histogram(s, edges)[0]/len(s), _styles[i % len(_styles)]
         if i == 0: ax.stairs(share, places, fill=True, color="0.85")
-        ax.stairs(share, places, label=name, color=style["color"], ls=style["ls"], lw=1.4)
+        look = dict(color=style["color"], ls=style["ls"], lw=1.4)
+        ax.stairs(share, places, label=name, **look)
     spread = len(edges) > 2 and edges[-1] - edges[-2] > 1
     turn = dict(rotation=40, ha="right") if spread else {}
     ax.set_xticks(places[:-1] + .5, _bin_names(edges), **turn)
@@ -107,30 +113,33 @@ def _sizes(x):
 
 # %% ../nbs/51_plots.ipynb #822675e0
 def spread_by_group(
-    x:np.ndarray, # [n] values that define the groups
-    y:np.ndarray, # [n] values whose spread is wanted
-    edges:np.ndarray, # edges of the groups
-    quantiles=(.05, .25, .5, .75, .95), # the quantiles of y
-)->tuple: # mean of x [G], quantiles of y [G, Q], number of members [G], of the groups that are not empty
+    x:np.ndarray,     # [n] values that define the groups
+    y:np.ndarray,     # [n] values whose spread is wanted
+    edges:np.ndarray, # Edges of the groups
+    quantiles=(.05, .25, .5, .75, .95), # The quantiles of y
+)->tuple: # Of the groups that have members: mean of x, quantiles of y, members
     "Quantiles of `y` in groups of `x`"
     group = np.digitize(x, edges)
     parts = [(x[group == g], y[group == g]) for g in np.unique(group)]
-    return (np.array([a.mean() for a, _ in parts]), np.array([np.quantile(b, quantiles) for _, b in parts]),
-            np.array([len(a) for a, _ in parts]))
+    columns = [(a.mean(), np.quantile(b, quantiles), len(a)) for a, b in parts]
+    return tuple(map(np.array, zip(*columns)))
 
 # %% ../nbs/51_plots.ipynb #5fbac3f1
 def _size_scale(axis, largest):
     "A logarithmic axis for sizes of one or more when `largest` calls for it"
-    if largest <= 16: axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1)); return
+    if largest <= 16:
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        return
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     steps = (1, 2, 5) if largest < 500 else (1,)
-    axis.set_major_locator(FixedLocator([m*10**e for e in range(9) for m in steps if m*10**e <= largest]))
+    ticks = [m*10**e for e in range(9) for m in steps if m*10**e <= largest]
+    axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
 
 # %% ../nbs/51_plots.ipynb #ede7d3b8
 def _oracle_panel(ax, oracle, edges):
-    "The distribution of the oracle sizes in a panel above `ax`, on the same horizontal axis"
+    "The distribution of the oracle sizes in a panel above `ax`"
     top = ax.inset_axes([0, 1.05, 1, .28], sharex=ax)
     share = np.histogram(oracle, edges)[0]/len(oracle)
     top.stairs(share, edges, fill=True, facecolor="0.8", edgecolor="0.35", lw=.8)
@@ -141,60 +150,73 @@ def _oracle_panel(ax, oracle, edges):
     top.set_ylabel("share of\nthe inputs")
     return top
 
+# %% ../nbs/51_plots.ipynb #4a38e0d7
+def _legend_below(ax, title=None, ncols=4):
+    "A legend under the axes, where no data can be"
+    ax.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, ncols=ncols,
+              loc="upper center", bbox_to_anchor=(.5, -.17))
+
 # %% ../nbs/51_plots.ipynb #fd62fddc
 def plot_size_vs_oracle(
-    evaluation, # an `Evaluation`, or the pair (sizes [n], oracle sizes [n]); nan oracles are left out
-    ax=None, # matplotlib Axes of the main panel; a new figure when None
-    few:int=5, # groups with fewer inputs than this show their single inputs
-): # the Axes of the main panel
-    "Set size against oracle size with its spread, and the distribution of the oracle sizes above"
-    if isinstance(evaluation, Evaluation): evaluation = evaluation.sizes, evaluation.oracle_sizes
+    evaluation, # An `Evaluation`, or sizes and oracle sizes, nan where there is none
+    ax=None,    # Matplotlib Axes of the main panel; a new figure when None
+    few:int=5,  # Groups with fewer inputs than this show their single inputs
+): # The Axes of the main panel
+    "Set size against oracle size with its spread, and how often these occur"
+    if isinstance(evaluation, Evaluation):
+        evaluation = evaluation.sizes, evaluation.oracle_sizes
     sizes, oracle = (np.asarray(v, dtype=float) for v in evaluation)
     sizes, oracle = sizes[~np.isnan(oracle)], oracle[~np.isnan(oracle)]
-    if not len(oracle): raise ValueError("no set holds its truth, so there are no oracle sizes to plot")
-    ax, edges = _axes(ax, (4.8, 4.6)), size_bins(oracle.max())[1:]
+    if not len(oracle):
+        raise ValueError("no set holds its target: there are no oracle sizes to plot")
+    ax, most, edges = _axes(ax, (4.8, 4.6)), oracle.max(), size_bins(oracle.max())[1:]
     where, q, count = spread_by_group(oracle, sizes, edges)
-    many = count >= few
-    ax.vlines(where[many], q[many, 0], q[many, 4], color="0.35", lw=1, label="middle 90 %")
-    ax.vlines(where[many], q[many, 1], q[many, 3], color="0.62", lw=6, label="middle half")
-    ax.plot(where[many], q[many, 2], "o", ms=5, color="black", label="median")
-    lone = np.isin(np.digitize(oracle, edges), np.unique(np.digitize(oracle, edges))[~many])
-    if lone.any(): ax.plot(oracle[lone], sizes[lone], "x", ms=4, color="#c1440e", label="single inputs")
-    ax.plot([1, oracle.max()], [1, oracle.max()], color="0.3", lw=.8, ls="--", label="oracle")
-    _size_scale(ax.xaxis, oracle.max()); _size_scale(ax.yaxis, sizes.max())
-    ax.set(xlabel="oracle size (rank of the truth)", ylabel="sequences in the set")
-    ax.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(.5, -.16))
+    many, group = count >= few, np.digitize(oracle, edges)
+    at, q = where[many], q[many]
+    ax.vlines(at, q[:, 0], q[:, 4], color="0.35", lw=1, label="middle 90 %")
+    ax.vlines(at, q[:, 1], q[:, 3], color="0.62", lw=6, label="middle half")
+    ax.plot(at, q[:, 2], "o", ms=5, color="black", label="median")
+    lone = np.isin(group, np.unique(group)[~many])
+    single = dict(ms=4, color="#c1440e", label="single inputs")
+    if lone.any(): ax.plot(oracle[lone], sizes[lone], "x", **single)
+    ax.plot([1, most], [1, most], color="0.3", lw=.8, ls="--", label="oracle")
+    _size_scale(ax.xaxis, most)
+    _size_scale(ax.yaxis, sizes.max())
+    ax.set(xlabel="oracle size (rank of the target)", ylabel="sequences in the set")
+    _legend_below(ax, ncols=3)
     _oracle_panel(ax, oracle, edges)
     return ax
 
 # %% ../nbs/51_plots.ipynb #770e9333
 def from_counts(
-    counts, # [size, rank, count] triples; rank 0 where the set misses the truth
-)->tuple: # sizes [n], oracle sizes [n], nan where the truth is missing
+    counts, # [size, rank, count] triples; rank 0 where the set misses the target
+)->tuple: # Sizes [n], oracle sizes [n], nan where the target is missing
     "Set sizes and oracle sizes, one by one, from their counts"
     size, rank, count = np.asarray(counts).reshape(-1, 3).T
     return np.repeat(size, count), np.repeat(np.where(rank > 0, rank, np.nan), count)
 
 # %% ../nbs/51_plots.ipynb #8eda61a6
 def _spread(counts, few):
-    "Of each oracle size that occurred often enough: itself, mean set size, lower and upper decile"
+    "Of each oracle size that occurred often enough: itself, mean set size, deciles"
     (size, rank, count), rows = np.asarray(counts).reshape(-1, 3).T, []
     for r in np.unique(rank[rank > 0]):
         s, c = size[rank == r], count[rank == r]
         order = s.argsort()
         share = c[order].cumsum()/c.sum()
-        if c.sum() >= few: rows.append([r, np.average(s, weights=c), *s[order][np.searchsorted(share, (.1, .9))]])
+        deciles = s[order][np.searchsorted(share, (.1, .9))]
+        if c.sum() >= few: rows.append([r, np.average(s, weights=c), *deciles])
     return np.array(rows).reshape(-1, 4)
 
 # %% ../nbs/51_plots.ipynb #d023d9fd
 def _cumulative_panel(ax, series, ylabel):
-    "Cumulative shares of (value, count) `series` in a panel above `ax`, on the same horizontal axis"
+    "Cumulative shares of (value, count) `series` in a panel above `ax`"
     top = ax.inset_axes([0, 1.05, 1, .25], sharex=ax)
     for (values, count), style in zip(series, _styles*len(series)):
         where = np.unique(values)
         share = np.array([count[values <= w].sum() for w in where])/count.sum()
         edges = np.concatenate([where - .5, [max(where[-1] + .5, ax.get_xlim()[1])]])
-        top.stairs(share, edges, color=style["color"], ls=style["ls"], lw=1.2, baseline=None)
+        look = dict(color=style["color"], ls=style["ls"], lw=1.2)
+        top.stairs(share, edges, baseline=None, **look)
     top.set_ylim(0, 1.05)
     top.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     top.yaxis.set_major_locator(MaxNLocator(3))
@@ -203,52 +225,57 @@ def _cumulative_panel(ax, series, ylabel):
     top.set_ylabel(ylabel)
     return top
 
-# %% ../nbs/51_plots.ipynb #4a38e0d7
-def _legend_below(ax, title):
-    "One row under the axes, where no data can be"
-    ax.legend(frameon=False, fontsize=8, title=title, title_fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(.5, -.17))
-
 # %% ../nbs/51_plots.ipynb #aedf7fff
 def plot_sizes_by_oracle(
-    series, # dictionary from a label to counts, as `from_counts` takes them
-    ax=None, # matplotlib Axes of the main panel; a new figure when None
-    few:int=200, # an oracle size that occurred less often is left out
-    title:str|None=None, # of the legend
-): # the Axes of the main panel
-    "Mean set size against oracle size, with the middle 80 % (Deutschmann et al. 2024, Figures 1 and 3)"
+    series:dict, # From a label to counts, as `from_counts` takes them
+    ax=None,     # Matplotlib Axes of the main panel; a new figure when None
+    few:int=200, # An oracle size that occurred less often is left out
+    title:str|None=None, # Of the legend
+): # The Axes of the main panel
+    "Mean set size by oracle size (Deutschmann et al. 2024, Figures 1 and 3)"
     spread = {name: _spread(c, few) for name, c in series.items()}
     most = max([q[:, 0].max() for q in spread.values() if len(q)], default=0)
     if not most: raise ValueError(f"no oracle size occurred {few} times")
-    ax = _axes(ax, (4.6, 4.4))
+    ax, look = _axes(ax, (4.6, 4.4)), dict(ms=5, lw=1, elinewidth=.9, capsize=2)
     for i, ((name, q), style) in enumerate(zip(spread.items(), _styles*len(spread))):
         where, mean, low, high = q.T
-        shift = .12*(i - (len(spread) - 1)/2)    # side by side, not on top of one another
-        ax.errorbar(where + shift, mean, [np.maximum(mean - low, 0), np.maximum(high - mean, 0)], label=name, ms=5, lw=1, elinewidth=.9, capsize=2, **style)
+        shift = .12*(i - (len(spread) - 1)/2) # side by side, not on top of one another
+        error = np.maximum([mean - low, high - mean], 0)
+        ax.errorbar(where + shift, mean, error, label=name, **look, **style)
     ax.plot([1, most], [1, most], color="0.6", lw=.8, zorder=0, label="oracle")
-    ax.set(xlim=(.5, most + .5), xlabel="oracle size (rank of the truth)", ylabel="sequences in the set")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True)); ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _cumulative_panel(ax, [c[c[:, 1] > 0][:, 1:].T for c in map(np.asarray, series.values())], "oracle size,\ncumulative")
+    ax.set(xlim=(.5, most + .5), xlabel="oracle size (rank of the target)",
+           ylabel="sequences in the set")
+    for axis in (ax.xaxis, ax.yaxis): axis.set_major_locator(MaxNLocator(integer=True))
+    ranks = [c[c[:, 1] > 0][:, 1:].T for c in map(np.asarray, series.values())]
+    _cumulative_panel(ax, ranks, "oracle size,\ncumulative")
     _legend_below(ax, title)
     return ax
 
 # %% ../nbs/51_plots.ipynb #0e8e9af3
 def plot_group_coverage(
-    series, # dictionary from a label to rows with group (a number), pairs and coverage
-    promises=None, # dictionary from a label to the promise for all pairs together
-    ax=None, # matplotlib Axes of the main panel; a new figure when None
-    xlabel:str="length of the target (tokens)", # what the groups are
-    title:str|None=None, # of the legend
-): # the Axes of the main panel
-    "Coverage of each group beside the promise for all (Deutschmann et al. 2024, Figure 2)"
-    ax, promises = _axes(ax, (4.8, 4.4)), promises or {}
+    series:dict, # From a label to rows with group (a number), pairs and coverage
+    guaranteed:dict|None=None, # From a label to the guaranteed coverage of all
+    ax=None,              # Matplotlib Axes of the main panel; a new figure when None
+    xlabel:str="length of the target (tokens)", # What the groups are
+    title:str|None=None,  # Of the legend
+): # The Axes of the main panel
+    "Coverage of each group beside that of all (Deutschmann et al. 2024, Figure 2)"
+    ax, guaranteed = _axes(ax, (4.8, 4.4)), guaranteed or {}
+    look = dict(ms=5, lw=1, elinewidth=.9, capsize=2)
+    line = dict(lw=.8, ls=(0, (6, 4)), alpha=.7, zorder=0)
     for i, ((name, rows), style) in enumerate(zip(series.items(), _styles*len(series))):
-        x, c = (np.array([r[k] for r in rows], dtype=float) for k in ("group", "coverage"))
-        ends = np.array([clopper_pearson_interval(round(r["coverage"]*r["pairs"]), r["pairs"]) for r in rows]).T
-        error, shift = np.maximum([c - ends[0], ends[1] - c], 0), .08*(i - (len(series) - 1)/2)
-        ax.errorbar(x + shift, c, error, label=name, ms=5, lw=1, elinewidth=.9, capsize=2, **style)
-        if name in promises: ax.axhline(promises[name], color=style["color"], lw=.8, ls=(0, (6, 4)), alpha=.7, zorder=0)
+        columns = [[r[k] for k in ("group", "coverage", "pairs")] for r in rows]
+        x, c, n = np.array(columns).T
+        hits = zip(np.round(c*n).astype(int).tolist(), n.astype(int).tolist())
+        ends = np.array([clopper_pearson_interval(*o) for o in hits]).T
+        error = np.maximum([c - ends[0], ends[1] - c], 0)
+        shift = .08*(i - (len(series) - 1)/2)
+        ax.errorbar(x + shift, c, error, label=name, **look, **style)
+        color = style["color"]
+        if name in guaranteed: ax.axhline(guaranteed[name], color=color, **line)
     groups = np.array([[r["group"], r["pairs"]] for r in next(iter(series.values()))]).T
-    ax.set(xlim=(groups[0].min() - .6, groups[0].max() + .6), xlabel=xlabel, ylabel="measured coverage")
+    first, last = groups[0].min(), groups[0].max()
+    ax.set(xlim=(first - .6, last + .6), xlabel=xlabel, ylabel="measured coverage")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     _cumulative_panel(ax, [groups], "pairs,\ncumulative")
     _legend_below(ax, title)
@@ -256,33 +283,39 @@ def plot_group_coverage(
 
 # %% ../nbs/51_plots.ipynb #932a36aa
 def _joined(rounds, *columns):
-    "[columns + 1, …] thousand pairs, counted on from round to round, and the columns where all are there"
+    "[columns + 1, …] thousand pairs so far, and the columns where all are there"
     rows, seen = [], 0
     for r in rounds:
-        rows += [[(seen + c["pairs"])/1e3, *(c[k] for k in columns)] for c in r["curve"] if all(k in c for k in columns)]
+        whole = [c for c in r["curve"] if all(k in c for k in columns)]
+        rows += [[(seen + c["pairs"])/1e3, *(c[k] for k in columns)] for c in whole]
         seen += r["curve"][-1]["pairs"]
     return np.array(rows).T.reshape(len(columns) + 1, -1)
 
 # %% ../nbs/51_plots.ipynb #b0fdd603
 def plot_rounds(
-    rounds, # dicts with a `curve`: rows with `pairs` and some of `loss`, `valid_loss` (nats per token), `exact_match` (share)
-): # the figure
-    "Losses and greedy matches over all rounds of training"
+    rounds:list[dict], # With a `curve`: rows with `pairs` and what was measured
+): # The figure
+    "Losses (nats per token) and greedy matches (shares) over all rounds of training"
     fig, (ax, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
-    ax.plot(*_joined(rounds, "loss"), color="0.6", label="training"); ax.plot(*_joined(rounds, "valid_loss"), "k.--", label="validation")
-    ax.set(xlabel="thousand training pairs", ylabel="loss, nats per token", ylim=(.1, .8)); ax.legend(frameon=False)
+    ax.plot(*_joined(rounds, "loss"), color="0.6", label="training")
+    ax.plot(*_joined(rounds, "valid_loss"), "k.--", label="validation")
+    pairs = "thousand training pairs"
+    ax.set(xlabel=pairs, ylabel="loss, nats per token", ylim=(.1, .8))
+    ax.legend(frameon=False)
     right.plot(*_joined(rounds, "exact_match"), "k.-")
-    right.set(xlabel="thousand training pairs", ylabel="validation pairs right, greedy", ylim=(0, None))
+    right.set(xlabel="thousand training pairs", ylabel="validation pairs right, greedy",
+              ylim=(0, None))
+    ends = np.cumsum([r["curve"][-1]["pairs"] for r in rounds])[:-1]
     for a in (ax, right):
-        for end in np.cumsum([r["curve"][-1]["pairs"] for r in rounds])[:-1]: a.axvline(end/1e3, color="0.8", lw=.8, zorder=0)
+        for end in ends: a.axvline(end/1e3, color="0.8", lw=.8, zorder=0)
     return fig
 
 # %% ../nbs/51_plots.ipynb #1af903e1
 def save_figure(
-    ax, # Axes or Figure to write
-    path, # file; its suffix says the format, png by default
-    dpi:int=150, # dots per inch of raster formats
-): # the path
+    ax,          # Axes or Figure to write
+    path,        # File; its suffix says the format, png by default
+    dpi:int=150, # Dots per inch of raster formats
+)->Path: # The file
     "Write a figure to a file, whole or not at all, and close it"
     fig, path = getattr(ax, "figure", ax), Path(path)
     with whole_file(path) as tmp:

@@ -555,6 +555,7 @@ def _fingerprint(model):
 
 # %% ../nbs/06_procedure.ipynb #0667f734
 _none = type(None)
+MOST = 10**6 # a setting that was read is no larger, so that no file asks for endless work
 FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               canonicalize=(str, _none), found=list, fingerprint=(str, _none),
               versions=dict, notes=dict)
@@ -567,24 +568,34 @@ def _kinds(cls):
     return found
 
 def _calibrated(path, saved):
-    "One group of a saved calibration, checked"
+    "Label and calibration of a saved group, checked"
     check_fields(path, saved, _found_fields)
-    t = np.array(saved["thresholds"])
+    try: t = np.array(saved["thresholds"])
+    except (ValueError, OverflowError): t = np.array(None)
     if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
         raise ValueError(f"{path}: thresholds are not finite numbers")
     try: guarantee = Guarantee(**saved["guarantee"])
-    except TypeError as e:
-        raise ValueError(f"{path}: its guarantee cannot be read ({e})") from None
-    return Calibrated(t.astype(float), guarantee, saved["coverable"])
+    except (TypeError, ValueError, OverflowError) as e:
+        raise ValueError(f"{path}: the guarantee is not possible ({e})") from None
+    try: label = group_label(saved["group"])
+    except (ValueError, TypeError, RecursionError): label = {}
+    if isinstance(label, dict): raise ValueError(
+        f"{path}: {saved['group']!r:.60} is a group that is not known")
+    return label, Calibrated(t.astype(float), guarantee, saved["coverable"])
 
 # %% ../nbs/06_procedure.ipynb #51b33eb0
 def _settings(path, kind, saved):
     "The settings of a saved calibration, checked"
-    plain = (int, float, str, bool, _none)
-    check_fields(path, saved, dict.fromkeys(kind.settings, plain))
+    plain, digits = (int, float, str, bool, _none), (str, _none) # risks are kept by their digits
+    check_fields(path, saved, {s: digits if "alpha" in s else plain for s in kind.settings})
+    for name, v in saved.items():
+        if isinstance(v, (int, float)) and not abs(v) <= MOST or isinstance(v, str) and len(v) > 99:
+            raise ValueError(f"{path}: the setting {name} cannot be {v!r:.60}")
     def value(name, v):
         if "alpha" not in name or v is None: return v
-        return Fraction(v) if "/" in v else float(v)
+        try: return Fraction(v) if "/" in v else float(v)
+        except (ValueError, ArithmeticError):
+            raise ValueError(f"{path}: the setting {name} is no number: {v!r}") from None
     return {name: value(name, v) for name, v in saved.items()}
 
 def _check_model(path, saved, model):
@@ -629,8 +640,10 @@ def load(cls:Procedure,
     else: group = _same_function(path, "group", data["group"], group)
     saved = data["canonicalize"]
     canonicalize = _same_function(path, "canonicalize", saved, canonicalize)
-    self = kind(model, group=group, canonicalize=canonicalize, **settings)
-    found = {group_label(g["group"]): _calibrated(path, g) for g in data["found"]}
+    try: self = kind(model, group=group, canonicalize=canonicalize, **settings)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"{path}: these settings are not possible ({e})") from None
+    found = dict(_calibrated(path, g) for g in data["found"])
     if not found or {len(c.thresholds) for c in found.values()} != {self.steps}:
         raise ValueError(f"{path}: a group does not have {self.steps} thresholds")
     self._found = found

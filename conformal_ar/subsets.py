@@ -6,8 +6,6 @@
 __all__ = ['ConformalBeamSubsets']
 
 # %% ../nbs/07_subsets.ipynb #28696405
-from typing import Callable, Sequence
-
 import numpy as np
 import torch
 from fastcore.basics import patch
@@ -27,7 +25,6 @@ class ConformalBeamSubsets(Procedure):
     settings = (*Procedure.settings, "beam_alpha", "width", "by_class")
     other_risk, remedy = "beam_alpha", "Use a wider beam"
     missing = "are outside their beam of width {width}"
-    margin = 0. # calibration and prediction take their scores from the same search
 
     @delegates(Procedure.__init__, but=["max_candidates"])
     def __init__(self,

@@ -17,11 +17,11 @@ from .guarantee import Guarantee
 
 # %% ../nbs/15_validity.ipynb #158de191
 def online_p_values(
-    calibration_scores:np.ndarray, # [..., n] scores of the calibration pairs; leading axes are independent runs
-    new_scores:np.ndarray,         # [..., m] scores of new pairs, in the order of their arrival
+    calibration_scores:np.ndarray, # [..., n] of calibration pairs; leading axes: runs
+    new_scores:np.ndarray,         # [..., m] of new pairs, as they arrived
     u:np.ndarray,                  # [..., m] independent uniform draws, to break ties
-)->np.ndarray: # [..., m] small where a score is low
-    "The rank of each new score among all before it, ties randomised: independent and uniform under exchangeability"
+)->np.ndarray: # [..., m] Small where a score is low
+    "Rank of each new score among all before it: independent, uniform if exchangeable"
     n, p = np.shape(calibration_scores)[-1], np.empty(np.shape(new_scores))
     scores = np.concatenate([calibration_scores, new_scores], -1)
     for i in range(p.shape[-1]):
@@ -32,34 +32,35 @@ def online_p_values(
 
 # %% ../nbs/15_validity.ipynb #b416c07c
 STAKES = (-1., -.5, .5, 1.)
-LEANINGS = ("lower", "higher", "narrower", "wider")  # what the accounts bet on, two for each
+LEANINGS = ("lower", "higher", "narrower", "wider")  # two accounts bet on each
 
 def rewards(
     p:np.ndarray, # [...] p-values
-)->np.ndarray: # [..., 9] what one unit of money on each bet becomes; of mean 1 for uniform p-values
-    "Linear bets on where a score lies and on whether it is in the tails (after Vovk et al. 2022, algorithm 8.1)"
+)->np.ndarray: # [..., 9] What one unit of money becomes; of mean 1 for uniform p-values
+    "Linear bets on place and tails of a score (after Vovk et al. 2022, algorithm 8.1)"
     p = np.asarray(p)
     bets = [1 + e*x for x in (p - 0.5, abs(2*p - 1) - 0.5) for e in STAKES]
     return np.stack([*bets, np.ones_like(p)], -1)
 
 # %% ../nbs/15_validity.ipynb #9640e5e4
-EQUAL_PARTS = np.full(9, -np.log(9))                       # the initial unit of money on nine accounts
+EQUAL_PARTS = np.full(9, -np.log(9))     # one unit of money on nine accounts
 
 def bet(
     log_accounts:np.ndarray, # [..., 9] logarithm of the money on each bet
     p:np.ndarray,            # [...] the next p-value
-    jump:float,              # Share of the money that is spread anew afterwards, in (0, 1)
-)->tuple[np.ndarray, np.ndarray]: # [..., 9] the same for the next bet; [...] logarithm of the wealth
+    jump:float,              # Share of the money that is then spread anew, in (0, 1)
+)->tuple[np.ndarray, np.ndarray]: # [..., 9] The same for the next bet; [...] log wealth
     "One round of the Simple Jumper (Vovk et al. 2022, algorithm 8.1)"
     log_accounts = log_accounts + np.log(rewards(p))
     wealth = np.logaddexp.reduce(log_accounts, -1)
-    return np.logaddexp(log_accounts + np.log1p(-jump), (wealth + np.log(jump/9))[..., None]), wealth
+    spread = (wealth + np.log(jump/9))[..., None]
+    return np.logaddexp(log_accounts + np.log1p(-jump), spread), wealth
 
 def martingale(
-    p:np.ndarray,     # [..., m] independent uniform p-values, if all is well; leading axes are independent runs
-    jump:float|None=None, # Share spread anew after each pair; 1/(100 + i) after the i-th if None
-)->np.ndarray: # [..., m] natural logarithm of the wealth after each pair
-    "A test martingale on p-values: it ever reaches log(1/level) with probability at most `level`"
+    p:np.ndarray,         # [..., m] p-values; leading axes are independent runs
+    jump:float|None=None, # Share spread anew; 1/(100 + i) after pair i if None
+)->np.ndarray: # [..., m] Natural logarithm of the wealth after each pair
+    "A test martingale: it ever reaches log(1/level) with probability at most the level"
     log_accounts, path = EQUAL_PARTS, np.empty(np.shape(p))
     for i in range(path.shape[-1]):
         log_accounts, path[..., i] = bet(log_accounts, p[..., i], jump or 1/(101 + i))
@@ -70,7 +71,7 @@ def martingale(
 class ExchangeabilityTest:
     "Result of `exchangeability_test`"
     p_value:float   # Small p-values speak against exchangeability
-    statistic:float # Probability that a new score is above a calibration score, ties counted half
+    statistic:float # P(a new score is above a calibration score), ties counted half
     level:float     # Below or at it the hypothesis is rejected
     n_cal:int       # Calibration scores
     n_new:int       # New scores
@@ -80,40 +81,60 @@ class ExchangeabilityTest:
     @property
     def meaning(self):
         "The result in words"
-        where = f"a new score is above a calibration score with probability {self.statistic:.2f} (0.50 if nothing changed), p = {self.p_value:.2g}"
-        if not self.rejected: return f"no evidence at level {self.level:g} that the {self.n_new} new pairs are not exchangeable: {where}"
+        where = ("a new score is above a calibration score with probability "
+                 f"{self.statistic:.2f} (0.50 if nothing changed), "
+                 f"p = {self.p_value:.2g}")
+        if not self.rejected: return (
+            f"no evidence at level {self.level:g} that the {self.n_new} new pairs "
+            f"are not exchangeable: {where}")
         side = "lower" if self.statistic < 0.5 else "higher"
-        return f"scores are {side} on the whole than in calibration; whether coverage fell, ask coverage_p_value ({where})"
+        return (f"scores are {side} on the whole than in calibration; "
+                f"whether coverage fell, ask coverage_p_value ({where})")
 
 # %% ../nbs/15_validity.ipynb #7570fc42
+def _mean_rank(new, old, axis): # SciPy's permutations call it
+    "P(a new score is above an old one), from midranks in the pooled sample"
+    m, n = new.shape[axis], old.shape[axis]
+    return (new.mean(axis) - (m + 1)/2)/n
+
+def _least_p_value(n, m, n_permutations, sides):
+    "The smallest p-value that these sizes allow"
+    splits = scipy.special.comb(n + m, m)
+    return sides/min(splits, check_count(n_permutations, "n_permutations") + 1)
+
 def exchangeability_test(
-    calibration_scores:np.ndarray, # [n] from `scores_of`
-    new_scores:np.ndarray,         # [m] from `scores_of`
+    calibration_scores:np.ndarray, # [n] from scores_of
+    new_scores:np.ndarray,         # [m] from scores_of
     level:float=0.01,              # Probability of a false alarm, in (0, 1)
-    alternative:str="two-sided",   # Or 'less': only lower scores count; 'greater': only higher ones
-    n_permutations:int=999,        # B, random splits, where there are too many to count
+    alternative:str="two-sided",   # Or 'less': only lower scores count; 'greater'
+    n_permutations:int=999,        # B, random splits, where too many to count
     seed:int=0,                    # Of the splits
-)->ExchangeabilityTest: # With `p_value`, `statistic`, `rejected` and `meaning`
+)->ExchangeabilityTest: # With p_value, statistic, rejected and meaning
     "Mann and Whitney's statistic under permutations of calibration and new pairs"
-    cal, new, level = check_scores(calibration_scores), check_scores(new_scores), float(check_risk(level, "level"))
-    if alternative not in ("two-sided", "less", "greater"):
-        raise ValueError(f"alternative must be 'two-sided', 'less' or 'greater', not {alternative!r}")
-    n, m, sides = len(cal), len(new), 2 if alternative == "two-sided" else 1
-    least = sides/min(scipy.special.comb(n + m, m), check_count(n_permutations, "n_permutations") + 1)
-    if least > level: raise ValueError(f"with {n} calibration scores, {m} new ones and {n_permutations} permutations no p-value "
-                                       f"is below {least:.2g}, so level {level:g} cannot be reached: give more of them")
+    cal, new = check_scores(calibration_scores), check_scores(new_scores)
+    level, (n, m) = float(check_risk(level, "level")), (len(cal), len(new))
+    if alternative not in ("two-sided", "less", "greater"): raise ValueError(
+        f"alternative must be 'two-sided', 'less' or 'greater', not {alternative!r}")
+    least = _least_p_value(n, m, n_permutations, 2 if alternative == "two-sided" else 1)
+    if least > level: raise ValueError(
+        f"with {n} calibration scores, {m} new ones and {n_permutations} permutations "
+        f"no p-value is below {least:.2g}, so level {level:g} cannot be reached: "
+        "give more of them")
     ranks = scipy.stats.rankdata(np.append(cal, new))
-    test = scipy.stats.permutation_test((ranks[n:], ranks[:n]), lambda a, b, axis: (a.mean(axis) - (m + 1)/2)/n, vectorized=True,
-        n_resamples=n_permutations, alternative=alternative, random_state=seed, batch=max(1, 4_000_000//(n + m)))
+    test = scipy.stats.permutation_test(
+        (ranks[n:], ranks[:n]), _mean_rank, vectorized=True, n_resamples=n_permutations,
+        alternative=alternative, random_state=seed,
+        batch=max(1, 4_000_000//(n + m)))          # some 32 MB of ranks at a time
     return ExchangeabilityTest(float(test.pvalue), float(test.statistic), level, n, m)
 
 # %% ../nbs/15_validity.ipynb #dd8d2e49
 def coverage_p_value(
     guarantee:Guarantee, # Of kind 'marginal' or 'group'
-    covered:np.ndarray,  # [m] was the truth of each new pair in its set?
-)->float: # Probability that no more are covered, if the promise holds
-    "An exact test of the promise (at least exact, where scores tie)"
+    covered:np.ndarray,  # [m] was the target of each new pair in its set?
+)->float: # Probability that no more are covered, if the guarantee holds
+    "An exact test of the guaranteed coverage (at least exact, where scores tie)"
     covered = np.asarray(covered)
     if covered.ndim != 1 or covered.dtype != bool: raise ValueError(
-        f"covered must be True or False for each pair, of shape [m]; got {covered.dtype} of shape {covered.shape}")
+        "covered must be True or False for each pair, of shape [m]; "
+        f"got {covered.dtype} of shape {covered.shape}")
     return float(guarantee.covered_law(len(covered)).cdf(covered.sum()))

@@ -12,161 +12,205 @@ from typing import Annotated
 
 import typer
 
-from .command_line import (Calibration, Data, Device, InputColumn,
-                                           MaxCandidates, Model, ProcedureName,
-                                           SameModel, TargetColumn, Task, TooLong,
-                                           _brief, _canonicalize, _check_data,
-                                           _choose_max_len, _input_rows,
-                                           _load_calibration, _load_model, _masked,
-                                           _most_len, _most_width, _noted, _o, _pairs,
-                                           _printable, _procedure, _promise,
-                                           _save_calibration, _say, _spelled,
-                                           _target_ids, _task, _task_max_len, _truths,
-                                           _usable, _writable, app, read_columns)
+from .command_line import (Calibration, Data, Device, InputColumn, Model,
+                                           ProcedureName, SameModel, TargetColumn, Task,
+                                           TooLong, _brief, _canonicalize, _check_data,
+                                           _choose_max_len, _encode, _guaranteed,
+                                           _input_rows, _load_calibration, _load_model,
+                                           _masked, _most_len, _most_width, _noted, _o,
+                                           _pairs, _printable, _procedure,
+                                           _save_calibration, _say, _task,
+                                           _task_max_len, _usable, _writable, app,
+                                           read_columns)
 
 # %% ../../nbs/62_commands.ipynb #42facab6
+_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], width=["subsets"],
+    by_class=["subsets"], too_long=["dynamic"],
+    max_candidates=["level-sets", "dynamic"])
+
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
-    users = dict(width=["subsets"], by_class=["subsets"], too_long=["dynamic"], delta=["dynamic", "subsets"])
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: getattr(v, "value", v) for name, v in options.items()
+             if v not in (None, False)}
     for name in given:
-        if procedure.value not in users[name]: raise ValueError(
-            f"--{name.replace('_', '-')} is for {' and '.join(users[name])}, not for {procedure.value}")
+        users = _users.get(name, [procedure.value])
+        if procedure.value not in users: raise ValueError(
+            f"--{name.replace('_', '-')} is for {' and '.join(users)}, "
+            f"not for {procedure.value}")
     return given
 
 # %% ../../nbs/62_commands.ipynb #aea388ec
-def _say_forbidden(ar, inputs, ids):
+def _say_forbidden(ar, inputs, targets):
     "How many true products the masks forbid"
+    ids, _ = _encode(ar, targets)
     forbidden = ar.forbidden(inputs, ids).any(1)
     if not forbidden.any(): return
     first = int(forbidden.int().argmax())
-    _say(f"the masks forbid the strings of {int(forbidden.sum())} of {len(ids):,} true products, and no set can hold these; "
-         f"the first: {ar.decode(ids[first:first+1])[0]} from {_brief(inputs[first])}")
+    _say(f"the masks forbid the strings of {int(forbidden.sum())} of {len(ids):,} true "
+         "products, and no set can hold these; the first: "
+         f"{ar.decode(ids[first:first+1])[0]} from {_brief(inputs[first])}")
+
+def _check_len(procedure, max_len, lengths, task):
+    "Refuse two ways to say the most tokens, or none where one is needed"
+    if max_len is not None and lengths: raise ValueError("give --max-len or --lengths")
+    free = procedure == ProcedureName.level_sets or task
+    if max_len is lengths is None and not free: raise ValueError(
+        f"{procedure.value} needs --max-len, or --lengths with a file of other pairs, "
+        "say training pairs: the calibration pairs must not choose the longest target")
 
 @app.command()
 def calibrate(
     ctx:typer.Context, data:Data,
     output:Annotated[Path, _o(help="Folder for the calibration.")],
     task:Task=None, model:Model=None,
-    procedure:Annotated[ProcedureName, _o(help="Dynamic beams, subsets of a fixed beam, or level sets.")]="dynamic",
-    alpha:Annotated[float|None, _o(help="Risk in (0, 1): per decoding step (dynamic), within the beam (subsets), of the whole sequence (level-sets); 0.01 by default.")]=None,
-    target:Annotated[float|None, _o(help="Instead: the promise for the whole sequence, in (0, 1) (dynamic, level-sets).")]=None,
-    max_len:Annotated[int|None, _o(min=1, max=_most_len, help="Most tokens of a sequence, the end token counted; a named task knows it.")]=None,
-    lengths:Annotated[Path|None, _o(help="File of other pairs, whose targets choose max-len.")]=None,
+    procedure:Annotated[ProcedureName, _o(
+        help="Level sets, dynamic beams, or subsets of a fixed beam.")]="level-sets",
+    coverage:Annotated[float|None, _o(help="Guaranteed probability that a set holds "
+        "the whole sequence, in (0, 1).")]=None,
+    alpha:Annotated[float|None, _o(help="In its place: the risk, 1 - coverage.")]=None,
+    step_alpha:Annotated[float|None, _o(
+        help="In its place: the risk of each decoding step (dynamic).")]=None,
+    beam_alpha:Annotated[float|None, _o(
+        help="In its place: the risk within the beam (subsets).")]=None,
+    confidence:Annotated[float|None, _o(help="Probability over calibration sets that "
+        "the coverage holds, in (0, 1); by default it holds on average.")]=None,
+    max_candidates:Annotated[int|None, _o(min=1, help="Budget: most unfinished "
+        "prefixes of an input at a step (level-sets, dynamic).")]=None,
+    nonempty:Annotated[bool, _o("--nonempty",
+        help="Keep the most probable sequence where a set would be empty.")]=False,
+    width:Annotated[int|None, _o(min=1, max=_most_width,
+        help="Beam width (subsets); 5 by default.")]=None,
+    by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the "
+        "beam, not strings (subsets of reactions).")]=False,
+    too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a "
+        "bound (dynamic, with step-alpha); misses by default.")]=None,
+    max_len:Annotated[int|None, _o(min=1, max=_most_len, help="Most tokens of a "
+        "sequence and its end; level sets need none, a named task knows it.")]=None,
+    lengths:Annotated[Path|None, _o(
+        help="File of other pairs, whose targets choose max-len.")]=None,
     pairs:Annotated[int, _o(min=1, help="How many pairs of a named task.")]=1000,
-    width:Annotated[int|None, _o(min=1, max=_most_width, help="Beam width (subsets); 5 by default.")]=None,
-    by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the beam, not strings (subsets of reactions).")]=False,
-    too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a bound (dynamic); misses by default.")]=None,
-    delta:Annotated[float|None, _o(help="Risk of a confidence bound, in (0, 1) (dynamic, subsets); 0.05 by default.")]=None,
-    masks:Annotated[bool, _o("--masks", help="Forbid strings that are no molecules, more atoms of an element than the source has, and copies of its molecules (reactions).")]=False,
-    input_column:InputColumn="input", target_column:TargetColumn="target", device:Device=None,
+    masks:Annotated[bool, _o("--masks", help="Forbid strings that are no molecules, "
+        "more atoms of an element than the source has, and copies of its molecules "
+        "(reactions).")]=False,
+    input_column:InputColumn="input", target_column:TargetColumn="target",
+    device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
-    from conformal_ar.conformal import check_risk
-    from conformal_ar.tolerance import check_feasible
-    own = _own(procedure, width=width, by_class=by_class or None, too_long=getattr(too_long, "value", None), delta=delta)
-    if alpha is not None and target is not None: raise ValueError("give either --alpha or --target")
-    if target is not None and procedure == "subsets": raise ValueError("the promise of subsets is found, not chosen: give --alpha")
-    alpha = 0.01 if alpha is None else alpha
-    check_risk(alpha)
-    if delta is not None: check_risk(delta, "delta")
-    named, (task, model) = bool(task) or data in ("additions", "reactions"), _task(task, model, data)
-    if (max_len is not None) + (lengths is not None) != 1 and not (named and max_len is lengths is None):
-        raise ValueError("give either --max-len, or --lengths with a file of other pairs (training "
-                         "pairs, say): the calibration pairs must not choose the longest sequence")
+    from conformal_ar.tolerance import one_risk
+    own = _own(procedure, coverage=coverage, alpha=alpha, step_alpha=step_alpha,
+               beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
+               max_candidates=max_candidates, width=width, by_class=by_class,
+               too_long=too_long)
+    one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
+    task, model = _task(task, model, data)
+    _check_len(procedure, max_len, lengths, task)
     if masks and task != "reactions": raise ValueError("--masks is for reactions")
     _check_data(data, task)
     _writable(ctx, output)
     others = read_columns(lengths, target_column)[0] if lengths else None
     ar = _masked(_load_model(model, device), masks)
     inputs, targets = _pairs(data, 0, pairs, (input_column, target_column), task, ar)
-    if others: others = [t for t, ok in zip(others, _spelled(ar, others)) if ok] or others   # if there are none, the error says why
-    if max_len is None: max_len = _choose_max_len(ar, others) if others else _task_max_len(task, ar)
-    if target is not None:
-        from conformal_ar.planning import plan
-        alpha = plan(target, len(inputs), max_len if procedure == "dynamic" else 1).alpha
-    check_feasible(alpha, len(inputs), max_len if procedure == "dynamic" else 1)
-    cp = _procedure(procedure.value)(ar, alpha=alpha, max_len=max_len, canonicalize=_canonicalize(task), **own)
-    ids = _target_ids(ar, targets, max_len)
-    if masks: _say_forbidden(ar, inputs, ids)
-    cp.calibrate(inputs, ids, progress=True)
+    if others: max_len = _choose_max_len(ar, others)
+    elif max_len is None and procedure != ProcedureName.level_sets:
+        max_len = _task_max_len(task, ar)
+    kind, canonicalize = _procedure(procedure.value), _canonicalize(task)
+    cp = kind(ar, max_len=max_len, canonicalize=canonicalize, **own)
+    cp.ranks(len(inputs)) # an error before the model runs, if there are too few pairs
+    if masks: _say_forbidden(ar, inputs, targets)
+    cp.calibrate(inputs, targets, progress=True)
     _save_calibration(cp, output, model, task, masks)
-    typer.echo(f"calibrated {cp}\n{_promise(cp.guarantee)}\nsaved to {output}")
+    typer.echo(f"calibrated {cp}\n{_guaranteed(cp.guarantee)}\nsaved to {output}")
 
 # %% ../../nbs/62_commands.ipynb #71f1ac47
 def _json_line(data): return _printable(json.dumps(data, ensure_ascii=False)) + "\n"
 
 def _set_line(s, line=None):
     "One prediction set as a line of JSON"
-    rounded = lambda v: [round(float(x), 6) for x in v]
-    out = dict(input=s.input, size=len(s), set=list(getattr(s, "keys", s.texts)), scores=rounded(s.scores), truncated=s.truncated)
-    if hasattr(s, "log_probs"):
-        import numpy as np
-        out |= dict(probabilities=rounded(np.exp(s.log_probs)), strings=s.n_strings, invalid=s.invalid)
+    probabilities = [float(f"{p:.6g}") for p in s.probabilities]
+    out = dict(input=s.input, size=len(s), texts=list(s), probabilities=probabilities,
+               truncated=s.truncated)
+    if hasattr(s, "strings"): out |= dict(strings=s.n_strings, invalid=s.invalid)
     return _json_line(out if line is None else dict(line=line) | out)
 
 def _check_pictures(folder):
     "Refuse a folder with pictures of another run: they would stand among the new ones"
-    old = sorted(p.name for p in Path(folder).glob("*.png") if re.fullmatch(r"\d{5,}\.png", p.name))
-    if old: raise ValueError(f"{folder} has pictures of another run ({old[0]}{', …'*(len(old) > 1)}): remove them, or choose another folder")
+    names = sorted(p.name for p in Path(folder).glob("*.png"))
+    old = [name for name in names if re.fullmatch(r"\d{5,}\.png", name)]
+    if old: raise ValueError(f"{folder} has pictures of another run ({old[0]}"
+        f"{', …'*(len(old) > 1)}): remove them, or choose another folder")
 
 def _draw(sets, lines, folder, guarantee):
     "A picture of each set of molecules, named after its line"
     from conformal_ar.tasks.chemistry import draw
     for s, line in zip(sets, lines): draw(s, folder/f"{line:05d}.png", guarantee)
 
-# %% ../../nbs/62_commands.ipynb #4e1105e5
-def _cap(cp, max_candidates):
-    "The argument of the search that caps it"
-    if max_candidates is None: return {}
-    if hasattr(cp, "width"): raise ValueError("--max-candidates does not apply to subsets: a beam is never larger than its width")
-    return dict(max_candidates=max_candidates)
-
 # %% ../../nbs/62_commands.ipynb #a9f75fa0
 @app.command()
 def predict(
     ctx:typer.Context, calibration:Calibration,
-    data:Annotated[Path|None, typer.Argument(help="JSONL or CSV file with named columns, or a file of lines (.smi, .txt).")]=None,
-    text:Annotated[list[str], _o(help="An input; may be given several times, instead of a file.")]=[],
-    output:Annotated[Path|None, _o(help="JSONL file for the sets; the terminal by default.")]=None,
-    pictures:Annotated[Path|None, _o(help="Folder for a picture of each set, named after its line (reactions); one with such pictures of another run is refused.")]=None,
-    max_candidates:MaxCandidates=None,
-    task:Task=None, model:SameModel=None, input_column:InputColumn="input", device:Device=None,
+    data:Annotated[Path|None, typer.Argument(help="JSONL or CSV file with named "
+        "columns, or a file of lines (.smi, .txt).")]=None,
+    text:Annotated[list[str], _o(
+        help="An input; may be given several times, instead of a file.")]=[],
+    output:Annotated[Path|None, _o(
+        help="JSONL file for the sets; the terminal by default.")]=None,
+    pictures:Annotated[Path|None, _o(help="Folder for a picture of each set, named "
+        "after its line (reactions); not one with other pictures.")]=None,
+    task:Task=None, model:SameModel=None, input_column:InputColumn="input",
+    device:Device=None,
 ):
     "Predict one set of sequences for each input, as JSONL."
     from conformal_ar.files import check_file, write_text
-    if (data is None) == (not text): raise ValueError("give either a file of inputs or --text")
-    if any(not t.strip() for t in text): raise ValueError("--text is empty: give an input")
+    if (data is None) == (not text):
+        raise ValueError("give either a file of inputs or --text")
+    if any(not t.strip() for t in text):
+        raise ValueError("--text is empty: give an input")
     if output: check_file(output)
     task = _noted(calibration, task)["task"]
-    if pictures and task != "reactions": raise ValueError("pictures are drawn of molecules: --pictures needs a calibration of reactions")
-    if pictures: _check_pictures(pictures); _writable(ctx, pictures)
+    if pictures:
+        if task != "reactions": raise ValueError("pictures are drawn of molecules: "
+            "--pictures needs a calibration of reactions")
+        _check_pictures(pictures)
+        _writable(ctx, pictures)
     rows = list(enumerate(text, 1)) or _input_rows(data, input_column, task)
     cp, task = _load_calibration(calibration, model, device, task)
-    good, bad = _usable(rows, task, cp.ar)
-    lines = [line for line, _ in good]
-    sets = cp.predict([x for _, x in good], progress=True, **_cap(cp, max_candidates))
-    found = {line: _set_line(s, line) for line, s in zip(lines, sets)}
-    for line, x in rows:
-        if line in bad: found[line] = _json_line(dict(line=line, input=x, error=bad[line]))
-    if output: write_text(output, "".join(found[line] for line, _ in rows))
-    else: typer.echo("".join(found[line] for line, _ in rows), nl=False)
-    if pictures: _draw(sets, lines, pictures, cp.guarantee)
+    good, bad = _usable(rows, task, cp.model)
+    sets = cp.predict([x for _, x in good], progress=True)
+    found = {line: _set_line(s, line) for (line, _), s in zip(good, sets)}
+    found |= {line: _json_line(dict(line=line, input=x, error=bad[line]))
+              for line, x in rows if line in bad}
+    result = "".join(found[line] for line, _ in rows)
+    if output: write_text(output, result)
+    else: typer.echo(result, nl=False)
+    if pictures: _draw(sets, [line for line, _ in good], pictures, cp.guarantee)
 
 # %% ../../nbs/62_commands.ipynb #e72f1892
-_columns = dict(procedure="procedure", alpha="α", promised="promised", coverage="coverage",
-    interval="95 % interval", mean_size="mean size", median_size="median", p95_size="95th pct",
-    mean_strings="strings", invalid="invalid", empty="empty", truncated="cut", seconds="time (s)")
+_risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
+_columns = dict(procedure="procedure", **_risks, promised="guaranteed",
+    coverage="coverage", interval="95 % interval", mean_size="mean size",
+    median_size="median", p95_size="95th pct", mean_strings="strings",
+    invalid="invalid", empty="empty", truncated="truncated", seconds="time (s)")
+_form = dict.fromkeys(_risks, ".3g") | dict(mean_size=".2f", median_size="g",
+    p95_size="g", mean_strings=".2f", invalid=".1%", seconds=".1f")
+
+def _risk(cp):
+    "The risk that a procedure was given, by its name"
+    given = {name: getattr(cp, name, None) for name in _risks}
+    return {name: float(risk) for name, risk in given.items() if risk is not None}
+
+def _shown(row):
+    "A row of results as texts"
+    interval = f"{row['coverage_low']:.3f}–{row['coverage_high']:.3f}"
+    texts = {c: f"{row[c]:{f}}" if row[c] == row[c] else "–"
+             for c, f in _form.items() if c in row}
+    return {**row, "interval": interval, **texts}
 
 def _table(rows):
     "Rows of results for the terminal"
     from conformal_ar.files import markdown_table
-    form = dict(alpha=".3g", mean_size=".2f", median_size="g", p95_size="g", mean_strings=".2f", invalid=".1%", seconds=".1f")
-    def shown(r):
-        interval = f"{r['coverage_low']:.3f}–{r['coverage_high']:.3f}"
-        return {**r, "interval": interval, **{c: f"{r[c]:{f}}" if r[c] == r[c] else "–" for c, f in form.items() if c in r}}
-    used = {c: name for c, name in _columns.items() if c == "interval" or any(c in r for r in rows)}
-    return markdown_table([shown(r) for r in rows], used)
+    rows = [_shown(r) for r in rows]
+    return markdown_table(rows, {c: name for c, name in _columns.items()
+                                 if any(c in r for r in rows)})
 
 # %% ../../nbs/62_commands.ipynb #16f256b7
 def _command(ctx):
@@ -185,26 +229,22 @@ def _command(ctx):
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data,
     results:Annotated[Path|None, _o(help="JSON file for the numbers.")]=None,
-    pairs:Annotated[int, _o(min=1, help="How many pairs of a named task; others than those of `calibrate`.")]=200,
-    max_candidates:MaxCandidates=None,
-    task:Task=None, model:SameModel=None, input_column:InputColumn="input", target_column:TargetColumn="target",
-    device:Device=None,
+    pairs:Annotated[int, _o(min=1, help="How many pairs of a named task; others than "
+        "those of `calibrate`.")]=200,
+    task:Task=None, model:SameModel=None, input_column:InputColumn="input",
+    target_column:TargetColumn="target", device:Device=None,
 ):
-    "Measure coverage and set sizes on pairs of input and target, and compare with the promise."
-    from conformal_ar.evaluation import evaluate_sets
+    "Measure coverage and set sizes on pairs of input and target."
     from conformal_ar.files import check_file, write_results
     if results: check_file(results)
     cp, task = _load_calibration(calibration, model, device, task)
-    inputs, targets = _pairs(data, 1, pairs, (input_column, target_column), task, cp.ar)
+    columns = input_column, target_column
+    inputs, targets = _pairs(data, 1, pairs, columns, task, cp.model)
     start = time.perf_counter()
-    _, ids = cp._ids(inputs, _target_ids(cp.ar, targets, cp.max_len), None, None)   # warns of targets that are too long
-    sets = cp.predict(inputs, progress=True, **_cap(cp, max_candidates))
-    ev = evaluate_sets(sets, _truths(cp.ar, targets, ids), cp.guarantee, cp.canonicalize)
-    row = ev.row(procedure=type(cp).__name__, alpha=float(cp.alpha))
+    ev = cp.evaluate(inputs, targets, progress=True)
+    row = ev.row(procedure=type(cp).__name__, **_risk(cp))
     row["seconds"] = round(time.perf_counter() - start, 2)
     if results: write_results(results, [row], _command(ctx))
-    typer.echo(_table([row]))
     z = ev.standard_errors
-    side = "above" if z >= 0 else "below"
-    typer.echo(f"{_promise(cp.guarantee)}\nmeasured: {abs(z):.1f} standard errors {side} it")
-    if ev.truncated: typer.echo(f"the cap bit for {ev.truncated} of {ev.n} inputs: at least {max(0, cp.guarantee.level - ev.truncated/ev.n):.4f} is still promised")
+    typer.echo(f"{_table([row])}\n{_guaranteed(cp.guarantee)}\nmeasured: {abs(z):.1f} "
+               f"standard errors {'above' if z >= 0 else 'below'} it")

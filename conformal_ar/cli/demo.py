@@ -25,221 +25,214 @@ def _timed(f, *args, **kwargs):
     return f(*args, **kwargs), time.perf_counter() - start
 
 # %% ../../nbs/63_demo.ipynb #8c136fbc
-def _demo_subsets(ar, cal, test, alphas, max_len, **own):
-    "(procedure, sets, seconds) of conformal beam subsets at each risk, on one beam search"
-    from conformal_ar.search import beam_search
-    ids, cls = ar.encode(cal.targets), _procedure("subsets")
-    width = cls(ar, alphas[0], max_len).width
-    def search(part): return beam_search(ar, part.inputs, width, max_len, progress=True)
-    (beams, test_beams), shared = _timed(lambda: (search(cal), search(test)))
-    for alpha in alphas:
-        def sets():
-            cp = cls(ar, alpha, max_len, **own).calibrate_beams(beams, ids)
-            return cp, cp.sets(cp.select(test_beams), test.inputs)
-        (cp, found), seconds = _timed(sets)
-        yield cp, found, shared + seconds
+def _demo_runs(name, ar, cal, test, coverages, **own):
+    "(procedure, sets, seconds) at each coverage, on calibration scores computed once"
+    kind = _procedure(name)
+    def new(coverage): return kind(ar, coverage=coverage, **own)
+    def scores():
+        cp = new(coverages[0])
+        return cp.scores(cp.read(cal.inputs, cal.targets), progress=True)[0]
+    found, shared = _timed(scores)
+    for coverage in coverages:
+        try: cp = new(coverage).calibrate_scores(found)
+        except ValueError as e: # beams may hold too few targets
+            _say(f"{name} at a coverage of {coverage:g}: {e}")
+            continue
+        sets, seconds = _timed(cp.predict, test.inputs, progress=True)
+        yield cp, sets, shared + seconds
 
-# %% ../../nbs/63_demo.ipynb #50d3477c
-def _demo_dynamic(ar, cal, test, alphas, max_len):
-    "(procedure, sets, seconds) of dynamic conformal beams at each risk, on one teacher-forced pass"
-    from conformal_ar.autoregressive import prefix_scores
-    scores, shared = _timed(prefix_scores, ar, cal.inputs, cal.targets, max_len, progress=True)
-    for alpha in alphas:
-        def sets():
-            cp = _procedure("dynamic")(ar, alpha, max_len).calibrate_scores(scores)
-            return cp, cp.predict(test.inputs, progress=True)
-        (cp, found), seconds = _timed(sets)
-        yield cp, found, shared + seconds
-
-# %% ../../nbs/63_demo.ipynb #73a084bb
-def _demo_level_sets(ar, cal, test, alphas, max_len):
-    "(procedure, sets, seconds) of level sets at the promise of the dynamic beams of each risk, on one teacher-forced pass"
-    from fractions import Fraction
-    from conformal_ar.autoregressive import prefix_scores
-    from conformal_ar.tolerance import step_ranks
-    n = len(cal)
-    scores, shared = _timed(prefix_scores, ar, cal.inputs, cal.targets, max_len, normalize=False, progress=True)
-    for alpha in alphas:
-        def sets():
-            risk = Fraction(int(step_ranks(alpha, n, max_len).sum()), n + 1)
-            cp = _procedure("level-sets")(ar, alpha=risk, max_len=max_len).calibrate_scores(scores[:, -1])
-            return cp, cp.predict(test.inputs, progress=True)
-        (cp, found), seconds = _timed(sets)
-        yield cp, found, shared + seconds
+def _check_coverages(name, ar, n_cal, coverages, max_len):
+    "An error where a procedure cannot guarantee a coverage with so few pairs"
+    for coverage in coverages:
+        _procedure(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
 
 # %% ../../nbs/63_demo.ipynb #a9517bca
-def _chance(promised, n_cal, n_test):
+def _chance(coverage, n_cal, n_test):
     "How far chance moves a measured coverage, in words"
-    se = (promised*(1 - promised)/n_test * (n_cal + 1 + n_test)/(n_cal + 2))**0.5
-    few = f"{n_cal:,} calibration and {n_test:,} test pairs" + (" are few" if se > 0.01 else "")
-    return f"{few}: at a promise of {promised:.3f} chance moves the measured coverage by about ±{se:.3f} (one standard error)."
+    se = (coverage*(1 - coverage)/n_test * (n_cal + 1 + n_test)/(n_cal + 2))**0.5
+    few = f"{n_cal:,} calibration and {n_test:,} test pairs" + " are few"*(se > 0.01)
+    return (f"{few}: around a coverage of {coverage:.3f} chance moves the measured one "
+            f"by about ±{se:.3f} (one standard error).")
 
 # %% ../../nbs/63_demo.ipynb #6ae989db
+def _check_counts(n_cal, n_test, most):
+    "Refuse more pairs than there are"
+    if min(n_cal, n_test) < 1 or n_cal + n_test > most: raise ValueError(
+        f"--n-cal and --n-test must be at least 1 and at most {most:,} together")
+
 def _demo_pairs(n_cal, n_test, seed):
-    "Held-out additions for calibration and test, and training additions for the lengths"
+    "Held-out additions to calibrate and to test, and training additions for lengths"
     import numpy as np
     from conformal_ar.tasks.additions import load_additions
     parts = load_additions(seed=0)
     held_out, n = parts["held_out"], n_cal + n_test
-    if min(n_cal, n_test) < 1 or n > len(held_out):
-        raise ValueError(f"--n-cal and --n-test must be at least 1 and at most {len(held_out)} together")
+    _check_counts(n_cal, n_test, len(held_out))
     rows = np.random.default_rng(seed).permutation(len(held_out))[:n]
     return held_out[rows[:n_cal]], held_out[rows[n_cal:]], parts["train"]
 
 # %% ../../nbs/63_demo.ipynb #edf28ff5
 def _example(s, target, most=5):
-    "An input, its truth and its set in one line"
-    members = ", ".join(s.texts[:most]) + (f", … {len(s)} in all" if len(s) > most else "")
-    hit, empty = "in" if target in s.texts else "not in", "" if len(s) else "  (empty set)"
+    "An input, its target and its set in one line"
+    members = ", ".join(s.texts[:most]) + f", … {len(s)} in all"*(len(s) > most)
+    hit = "in" if target in s else "not in"
+    empty = "" if len(s) else "  (empty set)"
     return f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}"
 
 # %% ../../nbs/63_demo.ipynb #85f94760
 def _figures(evaluations, rows, folder):
     "Write the figures of the demo: coverage, set sizes, set size against oracle size"
     import matplotlib.pyplot as plt
-    from conformal_ar.plots import (plot_coverage, plot_set_sizes, plot_size_vs_oracle,
-                                    save_figure)
+    from conformal_ar.plots import (plot_coverage, plot_set_sizes,
+                                    plot_size_vs_oracle, save_figure)
     save_figure(plot_coverage(rows), folder/"coverage.png")
     names = list(dict.fromkeys(name for name, _ in evaluations))
     for file, height in (("set_sizes.png", 3.2), ("size_vs_oracle.png", 4.8)):
-        fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height), squeeze=False,
-            layout="constrained")
+        fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
+                                squeeze=False, layout="constrained")
         for ax, name in zip(axs[0], names):
-            mine = {f"α = {alpha:g}": ev for (n, alpha), ev in evaluations.items() if n == name}
+            mine = {f"coverage {coverage:g}": ev
+                    for (n, coverage), ev in evaluations.items() if n == name}
             last = list(mine)[-1]
-            if file == "set_sizes.png": plot_set_sizes(mine, ax).set_title(name, loc="left")
+            if file == "set_sizes.png":
+                plot_set_sizes(mine, ax).set_title(name, loc="left")
             elif mine[last].covered.any():
                 top, = plot_size_vs_oracle(mine[last], ax).child_axes
                 top.set_title(f"{name}, {last}", loc="left")
         save_figure(fig, folder/file)
 
 # %% ../../nbs/63_demo.ipynb #9ab8d52b
-def _demo_additions(ctx, ar, output, results, alpha, n_cal, n_test, seed):
+def _demo_row(ev, name, max_len, seconds):
+    "One row of the table of results"
+    return {**ev.row(procedure=name), "max_len": max_len, "seconds": round(seconds, 2)}
+
+def _demo_additions(ctx, ar, output, results, coverages, n_cal, n_test, seed):
     "The demo on additions: rows of the table, and examples"
-    from conformal_ar.tolerance import check_feasible
     from conformal_ar.evaluation import evaluate_sets
     from conformal_ar.files import write_results
     cal, test, train = _demo_pairs(n_cal, n_test, seed)
-    max_len, rows, evaluations, examples = _choose_max_len(ar, train.targets), [], {}, []
-    for a in alpha: check_feasible(a, n_cal, max_len)
-    _say(f"{n_cal:,} calibration and {n_test:,} test pairs, at most {max_len} tokens a sequence")
-    for name, runs in (("subsets", _demo_subsets), ("dynamic", _demo_dynamic), ("level sets", _demo_level_sets)):
-        for cp, sets, seconds in runs(ar, cal, test, alpha, max_len):
+    max_len, rows = _choose_max_len(ar, train.targets), []
+    evaluations, examples = {}, {}
+    names = {"level-sets": "level sets", "dynamic": "dynamic beams",
+             "subsets": "beam subsets"}
+    for kind in names: _check_coverages(kind, ar, n_cal, coverages, max_len)
+    _say(f"{n_cal:,} calibration and {n_test:,} test pairs, "
+         f"at most {max_len} tokens a sequence")
+    for kind, name in names.items():
+        runs = _demo_runs(kind, ar, cal, test, coverages, max_len=max_len)
+        for cp, sets, seconds in runs:
             ev = evaluate_sets(sets, test.targets, cp.guarantee)
-            evaluations[name, float(cp.alpha)] = ev
-            rows.append({**ev.row(procedure=name, alpha=float(cp.alpha)), "max_len": max_len, "seconds": round(seconds, 2)})
+            evaluations[name, cp.coverage] = ev
+            rows.append(_demo_row(ev, name, max_len, seconds))
             lines = "\n".join(map(_example, sets[:5], test.targets))
-            examples.append(f"{name}, α = {float(cp.alpha):.3g}:\n{lines}")
-    for path in filter(None, (output/"results.json", results)): write_results(path, rows, _command(ctx), seed)
+            examples[name] = f"{name}, coverage {cp.coverage:g}:\n{lines}"
+    for path in filter(None, (output/"results.json", results)):
+        write_results(path, rows, _command(ctx), seed)
     _figures(evaluations, rows, output)
-    typer.echo("\n".join(["", _table(rows), "", _chance(rows[-1]["promised"], n_cal, n_test), "", "The first test inputs, their truths and their sets:",
-        *examples[len(alpha)-1::len(alpha)], "",
-        f"results.json, coverage.png, set_sizes.png and size_vs_oracle.png are in {output}"]))
+    typer.echo("\n".join(["", _table(rows), "",
+        _chance(rows[-1]["promised"], n_cal, n_test), "",
+        "The first test inputs, their targets and their sets:", *examples.values(), "",
+        f"results.json and three figures are in {output}"]))
 
 # %% ../../nbs/63_demo.ipynb #01dbef39
 def _affordable(ar, pairs, max_len, most=200):
-    "A promise that keeps the level sets of strings below `most` members, from other pairs than those of calibration"
+    "A coverage whose level sets hold at most `most` strings, from validation pairs"
     import numpy as np
-    from conformal_ar.autoregressive import prefix_scores
-    scores = prefix_scores(ar, pairs.inputs, pairs.targets, max_len, normalize=False, progress=True)[:, -1]
+    from conformal_ar.autoregressive import sequence_scores
+    scores = sequence_scores(ar, pairs.inputs, pairs.targets, max_len, progress=True)
     return min(0.9, max(0.1, np.floor(10*np.mean(scores >= -np.log(most)))/10))
 
-# %% ../../nbs/63_demo.ipynb #b02b0351
-def _check_target(target, n_cal):
-    "An error unless level sets can promise `target` after `n_cal` calibration pairs"
-    from conformal_ar.conformal import check_risk
-    from conformal_ar.tolerance import smallest_n_cal, step_ranks
-    risk = 1 - check_risk(target, "target")
-    if not step_ranks(risk, n_cal, 1).all(): raise ValueError(f"--target {target:g} needs at least {smallest_n_cal(risk):,} calibration pairs; "
-        f"--n-cal {n_cal} can promise at most {n_cal}/{n_cal + 1}")
-
 # %% ../../nbs/63_demo.ipynb #c86727da
-def _reaction_example(s, target, guarantee):
-    "An input, its truth and its set in a few lines"
-    import numpy as np
+def _reaction_example(s, target):
+    "An input, its target and its set in a few lines"
     from conformal_ar.tasks.chemistry import canonical
-    hit = canonical(target) in s.keys
-    lines = [f"{'  *' if k == canonical(target) else '   '} {np.exp(min(p, 0)):.3f}  {k}" for k, p in list(zip(s.keys, s.log_probs))[:5]]
-    more = [f"    … {len(s)} molecules in all"]*(len(s) > 5) + ["    (empty set)"]*(not len(s))
-    return "\n".join([f"{s.input}", f"  truth {canonical(target)}: {'in' if hit else 'not in'} the set", *lines, *more])
+    target = canonical(target)
+    lines = [f"{'  *' if key == target else '   '} {p:.3f}  {key}"
+             for key, p in list(zip(s, s.probabilities))[:5]]
+    if len(s) > 5: lines.append(f"    … {len(s)} molecules in all")
+    if not len(s): lines.append("    (empty set)")
+    hit = "in" if target in s.keys else "not in"
+    return "\n".join([s.input, f"  target {target}: {hit} the set", *lines])
 
 # %% ../../nbs/63_demo.ipynb #b027ed99
-def _demo_level_set(ar, cal, test, target, max_len, max_candidates):
-    "(procedure, sets, seconds) of level sets of molecules at one promise"
-    def run():
-        cp = _procedure("level-sets")(ar, target=target, max_len=max_len, canonicalize=_canonicalize("reactions"))
-        cp.calibrate(cal.inputs, cal.targets, progress=True)
-        return cp, cp.predict(test.inputs, progress=True, max_candidates=max_candidates)
-    (cp, found), seconds = _timed(run)
-    yield cp, found, seconds
-
-def _demo_reactions(ctx, ar, output, results, alpha, n_cal, n_test, seed, target, max_candidates):
+def _demo_reactions(ctx, ar, output, results, coverages, n_cal, n_test, seed, most):
     "The demo on held-out reactions: rows of the table, examples and pictures"
     import numpy as np
     from conformal_ar.tasks.chemistry import draw
     from conformal_ar.evaluation import evaluate_sets
     from conformal_ar.files import write_results
     (held_out, parts), max_len = _held_out("reactions"), _task_max_len("reactions", ar)
-    if min(n_cal, n_test) < 1 or n_cal + n_test > len(held_out):
-        raise ValueError(f"--n-cal and --n-test must be at least 1 and at most {len(held_out):,} together")
+    _check_counts(n_cal, n_test, len(held_out))
     rows = np.random.default_rng(seed).permutation(len(held_out))[:n_cal + n_test]
     cal, test = held_out[rows[:n_cal]], held_out[rows[n_cal:]]
-    _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not trained on")
-    target = target or _affordable(ar, parts["valid"][:60], max_len)
-    _check_target(target, n_cal)
-    merge, done, last = dict(by_class=True, canonicalize=_canonicalize("reactions")), [], {}
-    runs = [("subsets", r) for r in _demo_subsets(ar, cal, test, alpha, max_len, **merge)]
-    runs += [("level sets", r) for r in _demo_level_set(ar, cal, test, target, max_len, max_candidates)]
-    for name, (cp, sets, seconds) in runs:
-        ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
-        done.append({**ev.row(procedure=name, alpha=float(cp.alpha)), "max_len": max_len, "seconds": round(seconds, 2)})
-        last[name] = cp, sets, ev
-    for path in filter(None, (output/"results.json", results)): write_results(path, done, _command(ctx), seed)
-    cp, sets, ev = last["level sets"]
-    first = sorted(range(n_test), key=lambda i: (not 0 < len(sets[i]), i))[:3]   # of the sets that are not empty
+    _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
+         "trained on")
+    coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]
+    own = dict(max_len=max_len, canonicalize=_canonicalize("reactions"))
+    procedures = {"level-sets": ("level sets", dict(max_candidates=most)),
+                  "subsets": ("beam subsets", dict(by_class=True))}
+    for kind in procedures: _check_coverages(kind, ar, n_cal, coverages, max_len)
+    done, shown = [], None
+    for kind, (name, more) in procedures.items():
+        runs = _demo_runs(kind, ar, cal, test, coverages, **own, **more)
+        for cp, sets, seconds in runs:
+            ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
+            done.append(_demo_row(ev, name, max_len, seconds))
+            if kind == "level-sets": shown = cp, sets, ev
+    for path in filter(None, (output/"results.json", results)):
+        write_results(path, done, _command(ctx), seed)
+    cp, sets, ev = shown
+    first = sorted(range(n_test), key=lambda i: not len(sets[i]))[:3] # empty ones last
     for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
-    cut = (f"The cap of {max_candidates} candidates bit for {ev.truncated} of {n_test} inputs, so the level sets still promise "
-           f"{max(0, cp.guarantee.level - ev.truncated/n_test):.3f}.") if ev.truncated else f"The cap of {max_candidates} candidates never bit."
-    shown = [{**r, "alpha": float("nan")} if r["procedure"] == "level sets" else r for r in done]   # these have no risk but 1 - promise
-    typer.echo("\n".join(["", _table(shown), "", _chance(done[-1]["promised"], n_cal, n_test), "", "Sizes count molecules, strings are before merging; invalid ones are no molecules and are dropped.",
-        f"Subsets promise what the beams of this model can hold: {last['subsets'][0].beam_coverage:.1%} of the truths are in one.", cut, "",
-        "A few sets of the level sets, with the probability of each molecule (* is the truth):",
-        *(_reaction_example(sets[i], test.targets[i], cp.guarantee) for i in first), "",
+    budget = [] if most is None else [
+        f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
+        f"{n_test} inputs; their coverage counts that in."]
+    typer.echo("\n".join(["", _table(done), "",
+        _chance(done[-1]["promised"], n_cal, n_test), "",
+        "Sizes count molecules, strings are before merging; invalid ones are no "
+        "molecules and are dropped.", *budget, "",
+        "A few level sets, with the probability of each molecule (* is the target):",
+        *(_reaction_example(sets[i], test.targets[i]) for i in first), "",
         f"results.json and pictures of these sets are in {output}"]))
 
 # %% ../../nbs/63_demo.ipynb #015d5cff
 @app.command()
 def demo(
     ctx:typer.Context,
-    task:Annotated[TaskName, _o(help="Integer additions, or chemical reactions.")]="additions",
-    output:Annotated[Path|None, _o(help="Folder for results.json and the figures; demo, or demo-reactions.")]=None,
+    task:Annotated[TaskName, _o(
+        help="Integer additions, or chemical reactions.")]="additions",
+    output:Annotated[Path|None, _o(
+        help="Folder for results.json and the figures; demo, or demo-reactions.")]=None,
     results:Annotated[Path|None, _o(help="Another JSON file for the results.")]=None,
-    alpha:Annotated[list[float]|None, _o(help="Risk in (0, 1); may be given several times; 0.05, 0.02 and 0.01, for reactions 0.1.")]=None,
-    target:Annotated[float|None, _o(help="Promise of the level sets (reactions); one that stays affordable by default.")]=None,
-    n_cal:Annotated[int|None, _o(help="Calibration pairs; 4000, for reactions 250.")]=None,
+    coverage:Annotated[list[float]|None, _o(help="Guaranteed coverage, in (0, 1); may "
+        "be given several times; 0.8, 0.9 and 0.95, for reactions one that stays "
+        "affordable.")]=None,
+    n_cal:Annotated[int|None, _o(
+        help="Calibration pairs; 4000, for reactions 250.")]=None,
     n_test:Annotated[int|None, _o(help="Test pairs; 1500, for reactions 80.")]=None,
-    max_candidates:Annotated[int|None, _o(min=1, help="Most candidates of an input at a step of the level sets (reactions); 256 by default.")]=None,
-    seed:Annotated[int, _o(min=0, help="Which held-out pairs calibrate and which test.")]=0,
-    model:Annotated[str|None, _o(help="Another model than the one that comes with the package.")]=None, device:Device=None,
+    max_candidates:Annotated[int|None, _o(min=1, help="Budget of the level sets: most "
+        "unfinished prefixes of an input at a step (reactions).")]=None,
+    seed:Annotated[int, _o(min=0, help="Which held-out pairs calibrate and test.")]=0,
+    model:Annotated[str|None, _o(
+        help="Another model than the one that comes with the package.")]=None,
+    device:Device=None,
 ):
-    """Calibrate procedures and test them, on integer additions or on chemical reactions.
+    """Calibrate procedures and test them, on integer additions or chemical reactions.
 
-    It takes a few minutes; for reactions most of it goes into cleaning the data the first time."""
+    It takes a few minutes; reactions are cleaned first, which takes some more."""
     from conformal_ar.conformal import check_risk
     from conformal_ar.files import check_file
-    reactions = task == "reactions"
-    for name, value in (("target", target), ("max-candidates", max_candidates)):
-        if value is not None and not reactions: raise ValueError(f"--{name} is for --task reactions")
-    alpha = list(dict.fromkeys(alpha or ([0.1] if reactions else [0.05, 0.02, 0.01])))
-    for a in alpha: check_risk(a)
-    if target is not None: check_risk(target, "target")
-    n_cal, n_test = (default if n is None else n for n, default in zip((n_cal, n_test), (250, 80) if reactions else (4000, 1500)))
+    task, reactions = task.value, task == "reactions"
+    if max_candidates is not None and not reactions:
+        raise ValueError("--max-candidates is for --task reactions")
+    coverages = list(dict.fromkeys(coverage or ([] if reactions else [0.8, 0.9, 0.95])))
+    for c in coverages: check_risk(c, "coverage")
+    n_cal = n_cal if n_cal is not None else 250 if reactions else 4000
+    n_test = n_test if n_test is not None else 80 if reactions else 1500
     output = output or Path("demo-reactions" if reactions else "demo")
-    _need_data(getattr(task, "value", task))   # or how to get them, before the model is loaded
-    if target is not None: _check_target(target, n_cal)
+    _need_data(task) # or how to get them, before the model is loaded
     _writable(ctx, output)
     if results: check_file(results)
-    ar = _load_model(model or getattr(task, "value", task), device)
-    rest = ctx, ar, output, results, alpha, n_cal, n_test, seed
-    if reactions: _demo_reactions(*rest, target, 256 if max_candidates is None else max_candidates)
+    ar = _load_model(model or task, device)
+    rest = ctx, ar, output, results, coverages, n_cal, n_test, seed
+    if reactions: _demo_reactions(*rest, max_candidates)
     else: _demo_additions(*rest)

@@ -23,69 +23,103 @@ from .demo import demo # noqa: F401
 # %% ../../nbs/64_main.ipynb #583b6af5
 @app.command()
 def train(
-    ctx:typer.Context, task:Annotated[TaskName, typer.Argument(help="What to learn.")]="additions",
-    preset:Annotated[str, _o(help="pocket: a small model; paper: the paper's.")]="pocket",
-    output:Annotated[Path|None, _o(help="Folder of the run; runs/TASK-PRESET by default.")]=None,
-    restart:Annotated[bool, _o("--restart", help="Begin anew, whatever checkpoints there are.")]=False,
-    seed:Annotated[int, _o(min=0, max=2**32 - 1, help="Seed of weights, data and order.")]=0,
-    save_steps:Annotated[int|None, _o(min=1, help="Optimiser steps between checkpoints.")]=None,
-    minutes:Annotated[float|None, _o(help="Stop after that long, with a checkpoint (reactions).")]=None,
-    start:Annotated[str|None, _o(help="Start from the weights of this model: a folder, or reactions (reactions).")]=None,
-    packed:Annotated[Path|None, _o(help="File of tokenised reactions; made in the folder of the run by default (reactions).")]=None,
-    processes:Annotated[int|None, _o(min=1, help="Processes that share the batches, one CPU core each; 1 by default (reactions).")]=None,
+    ctx:typer.Context,
+    task:Annotated[TaskName, typer.Argument(help="What to learn.")]="additions",
+    preset:Annotated[str, _o(
+        help="pocket: a small model; paper: the paper's.")]="pocket",
+    output:Annotated[Path|None, _o(
+        help="Folder of the run; runs/TASK-PRESET by default.")]=None,
+    restart:Annotated[bool, _o("--restart",
+        help="Begin anew, whatever checkpoints there are.")]=False,
+    seed:Annotated[int, _o(min=0, max=2**32 - 1,
+        help="Seed of weights, data and order.")]=0,
+    save_steps:Annotated[int|None, _o(min=1,
+        help="Optimiser steps between checkpoints.")]=None,
+    minutes:Annotated[float|None, _o(
+        help="Stop after that long, with a checkpoint (reactions).")]=None,
+    start:Annotated[str|None, _o(help="Start from the weights of this model: a "
+        "folder, or reactions (reactions).")]=None,
+    packed:Annotated[Path|None, _o(help="File of tokenised reactions; made in the "
+        "folder of the run by default (reactions).")]=None,
+    processes:Annotated[int|None, _o(min=1, help="Processes that share the batches, "
+        "one CPU core each; 1 by default (reactions).")]=None,
     device:Device=None,
 ):
     "Train a model, or continue an interrupted training."
-    task, own = getattr(task, "value", task), dict(minutes=minutes, start=start, packed=packed, processes=processes)
-    own = {k: v for k, v in own.items() if v is not None}
-    if own and task != "reactions": raise ValueError(f"--{next(iter(own))} is for reactions")
-    if minutes is not None and not 0 < minutes < float("inf"): raise ValueError(f"--minutes must be above 0; got {minutes:g}")
+    own = dict(minutes=minutes, start=start, packed=packed, processes=processes)
+    task, own = task.value, {k: v for k, v in own.items() if v is not None}
+    if own and task != "reactions":
+        raise ValueError(f"--{next(iter(own))} is for reactions")
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise ValueError(f"--minutes must be above 0; got {minutes:g}")
     if device is not None: _check_device(device)
-    if packed and not packed.is_file(): raise FileNotFoundError(f"{packed}: No such file or directory")
+    if packed and not packed.is_file():
+        raise FileNotFoundError(f"{packed}: No such file or directory")
     output = _writable(ctx, output or Path("runs")/f"{task}-{preset}")
-    from conformal_ar.tasks import training
-    try: model = training.train(task, preset, output, not restart, seed, device, save_steps, **own)
+    from conformal_ar.tasks.training import train as run
+    try: model = run(task, preset, output, not restart, seed, device, save_steps, **own)
     except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
         if not packed: raise
-        raise ValueError(f"{packed}: not a whole file of packed reactions ({_short(e)})") from e
+        said = f"{packed}: not a whole file of packed reactions ({_short(e)})"
+        raise ValueError(said) from e
     typer.echo(f"trained; use it with --model {model}")
 
 # %% ../../nbs/64_main.ipynb #ca725638
-def _table_text(rows):
+_tables = { # key -> heading; means and their errors follow the settings
+    1: (dict(width="width", alpha="beam α", confidence="confidence"), "_sd",
+        dict(beam_coverage="beam coverage", conditional="covered in the beam",
+             mae="mae", bound="guaranteed", coverage="coverage", held="held")),
+    2: (dict(alpha="step α", stop="stop"), "_se",
+        dict(bound="(1 − α)^L", level="guaranteed", coverage="coverage", size="size",
+             ratio="ratio"))}
+
+def _table_text(rows, table):
     "The rows of either table, each mean with the error of its last digit"
     from conformal_ar.experiments.repetitions import with_error
     from conformal_ar.files import markdown_table
-    end, settings, means = ("_se", ["alpha", "stop"], ["bound", "level", "coverage", "size", "ratio"]) if "stop" in rows[0] else (
-        "_sd", ["width", "alpha", "delta"], ["beam_coverage", "conditional", "mae", "bound", "coverage", "held"])
-    def cell(r, c): return with_error(r[c], r[c + end]) if c + end in r else f"{r[c]:.4f}"
+    settings, end, means = _tables[table]
+    def mean(r, c):
+        return with_error(r[c], r[c + end]) if c + end in r else f"{r[c]:.4f}"
     def setting(v): return f"{v:g}" if isinstance(v, float) else v
-    return markdown_table([{**{c: setting(r[c]) for c in settings}, **{c: cell(r, c) for c in means}} for r in rows])
+    if table == 1: rows = [{**r, "confidence": 1 - r["delta"]} for r in rows]
+    shown = [{**{c: setting(r[c]) for c in settings}, **{c: mean(r, c) for c in means}}
+             for r in rows]
+    return markdown_table(shown, settings | means)
 
 # %% ../../nbs/64_main.ipynb #7745fbbc
 @app.command()
 def reproduce(
     ctx:typer.Context,
-    task:Annotated[str, _o(help="The paper's task: additions or reactions.")]="additions",
-    table:Annotated[int, _o(help="1: conformal beam subsets; 2: dynamic conformal beams.")]=1,
-    output:Annotated[Path, _o(help="Folder for the table and the model's passes.")]=Path("runs/reproduce"),
-    repetitions:Annotated[int|None, _o(help="Repetitions; those of the paper by default.")]=None,
-    pairs:Annotated[int|None, _o(help="Only the first pairs of the pool, for a quick look.")]=None,
+    task:Annotated[str, _o(
+        help="The paper's task: additions or reactions.")]="additions",
+    table:Annotated[int, _o(
+        help="1: conformal beam subsets; 2: dynamic conformal beams.")]=1,
+    output:Annotated[Path, _o(
+        help="Folder for the table and the model's passes.")]=Path("runs/reproduce"),
+    repetitions:Annotated[int|None, _o(
+        help="Repetitions; those of the paper by default.")]=None,
+    pairs:Annotated[int|None, _o(
+        help="Only the first pairs of the pool, for a quick look.")]=None,
     seed:Annotated[int, _o(min=0, help="Which pairs calibrate and which test.")]=0,
-    model:Annotated[str|None, _o(help="Another model than the one of the task.")]=None, device:Device=None,
+    model:Annotated[str|None, _o(help="Another model than the one of the task.")]=None,
+    device:Device=None,
 ):
     "Reproduce a table of the paper."
-    from conformal_ar.experiments.reproduce import TABLES, TASKS, reproduce as run_table
+    from conformal_ar.experiments.reproduce import TABLES, TASKS, reproduce as run
     from conformal_ar.files import write_results
-    if task not in TASKS: raise ValueError(f"no task '{task}'; there are {', '.join(TASKS)}")
+    if task not in TASKS:
+        raise ValueError(f"no task '{task}'; there are {', '.join(TASKS)}")
     if table not in TABLES: raise ValueError(f"no table {table}; there are 1 and 2")
     for name, n in (("--repetitions", repetitions), ("--pairs", pairs)):
-        if n is not None and n < 2: raise ValueError(f"{name} must be at least 2; got {n}")
-    settings = {} if repetitions is None else dict(repetitions=repetitions)
+        if n is not None and n < 2:
+            raise ValueError(f"{name} must be at least 2; got {n}")
+    settings = dict(pairs=pairs, seed=seed)
+    if repetitions is not None: settings["repetitions"] = repetitions
     _writable(ctx, output)
     ar = _load_model(model or TASKS[task][0], device)
-    rows = run_table(task, table, ar, output/"passes", pairs=pairs, seed=seed, **settings)
+    rows = run(task, table, ar, output/"passes", **settings)
     path = write_results(output/f"table{table}_{task}.json", rows, _command(ctx), seed)
-    typer.echo(f"{_table_text(rows)}\n\nwritten to {path}")
+    typer.echo(f"{_table_text(rows, table)}\n\nwritten to {path}")
 
 # %% ../../nbs/64_main.ipynb #6e405aec
 def main():

@@ -22,28 +22,29 @@ from ..search import Hypotheses
 
 # %% ../../nbs/52_repetitions.ipynb #e35e47e2
 def random_splits(
-    n:int,           # pairs in the pool
-    n_cal:int,       # calibration pairs of a repetition
-    n_test:int,      # test pairs of a repetition, disjoint from them
-    repetitions:int, # how many
-    seed:int=0,      # of the generator
-    fixed_test:bool=False, # do the first `n_test` pairs test in every repetition? Otherwise they are drawn, too
-): # yields index arrays: calibration [n_cal], test [n_test]
+    n:int,           # Pairs in the pool
+    n_cal:int,       # Calibration pairs of a repetition
+    n_test:int,      # Test pairs of a repetition, disjoint from them
+    repetitions:int, # How many
+    seed:int=0,      # Of the generator
+    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
+): # Yields index arrays: calibration [n_cal], test [n_test]
     "Random disjoint calibration and test parts of one pool"
-    if check_count(n_cal) + check_count(n_test, "n_test") > n:
-        raise ValueError(f"n_cal + n_test = {n_cal + n_test} pairs are more than the {n} of the pool")
-    rng = np.random.default_rng(seed)
+    if check_count(n_cal) + check_count(n_test, "n_test") > n: raise ValueError(
+        f"n_cal + n_test = {n_cal + n_test} pairs are more than the {n} of the pool")
+    rng, fixed = np.random.default_rng(seed), n_test*fixed_test
     for _ in range(check_count(repetitions, "repetitions")):
-        order = rng.permutation(n - n_test*fixed_test) + n_test*fixed_test
-        yield order[:n_cal], np.arange(n_test) if fixed_test else order[n_cal:n_cal + n_test]
+        order = rng.permutation(n - fixed) + fixed
+        test = np.arange(n_test) if fixed_test else order[n_cal:n_cal + n_test]
+        yield order[:n_cal], test
 
 # %% ../../nbs/52_repetitions.ipynb #f808606f
 @dataclass(frozen=True)
 class BeamRanks:
     "Beams of many inputs, ready for repetitions"
-    scores:np.ndarray # [b, n] scores of the beams, best first; −∞ where a beam is shorter
-    rank:np.ndarray   # [n] rank of the truth, 1 for the best score; 0 where it is not in the beam
-    truth:np.ndarray  # [n] score of the truth; nan where it is not in the beam
+    scores:np.ndarray # [b, n] of the beams, best first; −∞ where one is shorter
+    rank:np.ndarray # [n] of the target, from 1; 0 where it is not in the beam
+    target:np.ndarray # [n] score of the target; nan where it is not in the beam
 
     @property
     def width(self): return len(self.scores)
@@ -52,26 +53,28 @@ class BeamRanks:
 
 # %% ../../nbs/52_repetitions.ipynb #cdba46e4
 def beam_ranks(
-    beams:Hypotheses, # beam-search results, sorted by input and falling score
-    truth:np.ndarray, # [R] is the hypothesis the truth of its input? see `true_rows`
-)->BeamRanks: # scores and the rank of the truth
-    "Scores of each beam, and where the truth stands in it"
+    beams:Hypotheses,  # Beam-search results, sorted by input and falling score
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
+)->BeamRanks: # Scores and the rank of the target
+    "Scores of each beam, and where the target stands in it"
     sizes, n = beams.set_sizes, beams.n_inputs
-    place = np.arange(len(beams)) - (sizes.cumsum() - sizes)[beams.owner]  # 0 for the best of an input
-    scores, rank, value = np.full((sizes.max(), n), -np.inf), np.zeros(n, int), np.full(n, np.nan)
+    first = (sizes.cumsum() - sizes)[beams.owner]
+    place = np.arange(len(beams)) - first                   # 0 for the best of an input
+    scores = np.full((sizes.max(), n), -np.inf)
     scores[place, beams.owner] = beams.scores
-    rank[beams.owner[truth]], value[beams.owner[truth]] = place[truth] + 1, beams.scores[truth]
+    rank, value, owner = np.zeros(n, int), np.full(n, np.nan), beams.owner[target]
+    rank[owner], value[owner] = place[target] + 1, beams.scores[target]
     return BeamRanks(scores, rank, value)
 
 # %% ../../nbs/52_repetitions.ipynb #2db04e2b
 @dataclass(frozen=True)
 class SubsetRepetitions:
     "What repetitions of conformal beam subsets at one risk gave"
-    alpha:float           # risk within the beam
-    n_cal:int             # calibration pairs of a repetition
-    n_in_beam:np.ndarray  # [T] calibration truths in the beam, N_β
-    joint:np.ndarray      # [T, b+1, b+1] test inputs by set size and rank of the truth, 0 when missing
-    pool_coverage:float   # share of truths in the beam, over the whole pool
+    beam_alpha:float      # Risk within the beam
+    n_cal:int             # Calibration pairs of a repetition
+    n_in_beam:np.ndarray  # [T] calibration targets in the beam, N_β
+    joint:np.ndarray # [T, b+1, b+1] test inputs by set size and rank of the target
+    pool_coverage:float   # Share of targets in the beam, over the whole pool
 
     @property
     def width(self): return self.joint.shape[1] - 1
@@ -80,121 +83,128 @@ class SubsetRepetitions:
 
 # %% ../../nbs/52_repetitions.ipynb #643c90a1
 def subset_repetitions(
-    ranks:BeamRanks,     # beams of the pool
-    alphas:Sequence[float], # risks within the beam
-    n_cal:int,           # calibration pairs of a repetition
-    n_test:int,          # test pairs of a repetition
-    repetitions:int=1000,# how many
-    seed:int=0,          # of the generator; the same repetitions for every risk and width
-    slack:float=0.,      # what the procedure lowers its threshold by
-    threshold:Callable=split_threshold, # from calibration scores and risk to the threshold
-    progress:bool=False, # show a progress bar?
-)->list[SubsetRepetitions]: # one for each risk
-    "Repeated calibration and test of conformal beam subsets (Deutschmann et al. 2024, Table 1)"
+    ranks:BeamRanks,      # Beams of the pool
+    beam_alphas:Sequence[float], # Risks within the beam
+    n_cal:int,            # Calibration pairs of a repetition
+    n_test:int,           # Test pairs of a repetition
+    repetitions:int=1000, # How many
+    seed:int=0, # Of the generator; the same repetitions for every risk and width
+    threshold:Callable=split_threshold, # From scores and risk to the threshold
+    progress:bool=False,  # Show a progress bar?
+)->list[SubsetRepetitions]: # One for each risk
+    "Repeated calibration and test of beam subsets (Deutschmann et al. 2024, Table 1)"
     b, n = ranks.scores.shape
-    inside = np.zeros((len(alphas), repetitions), int)
-    joint = np.zeros((len(alphas), repetitions, b + 1, b + 1), int)
+    inside = np.zeros((len(beam_alphas), repetitions), int)
+    joint = np.zeros((len(beam_alphas), repetitions, b + 1, b + 1), int)
     splits = random_splits(n, n_cal, n_test, repetitions, seed)
-    for t, (cal, test) in enumerate(tqdm(splits, total=repetitions, disable=not progress, unit="repetition")):
-        calibration = ranks.truth[cal]
-        calibration, rank = calibration[~np.isnan(calibration)], ranks.rank[test]
-        for a, alpha in enumerate(alphas):
-            cut, size = threshold(calibration, alpha) - slack, np.zeros(n, np.int8)
-            for scores in ranks.scores: size += scores >= cut
+    bar = tqdm(splits, total=repetitions, disable=not progress, unit="repetition")
+    for t, (cal, test) in enumerate(bar):
+        known, rank = ranks.target[cal], ranks.rank[test]
+        known = known[~np.isnan(known)]
+        for a, alpha in enumerate(beam_alphas):
+            least, size = threshold(known, alpha), np.zeros(n, np.int8)
+            for scores in ranks.scores: size += scores >= least
             cells = np.bincount(size[test]*(b + 1) + rank, minlength=(b + 1)**2)
-            inside[a, t], joint[a, t] = len(calibration), cells.reshape(b + 1, b + 1)
+            inside[a, t], joint[a, t] = len(known), cells.reshape(b + 1, b + 1)
     return [SubsetRepetitions(float(alpha), n_cal, inside[a], joint[a], ranks.coverage)
-            for a, alpha in enumerate(alphas)]
+            for a, alpha in enumerate(beam_alphas)]
 
 # %% ../../nbs/52_repetitions.ipynb #b321cb6f
 def subset_metrics(
-    r:SubsetRepetitions, # repetitions at one risk
-    missing:int=0,       # oracle size of a missing truth beyond the width: 0 as in the paper's text, 1 as in its code
-)->dict: # arrays [T]: beam_coverage, conditional, coverage, mae, size
+    r:SubsetRepetitions, # Repetitions at one risk
+    missing:int=0, # Added to the width for a missing target; 1 in the paper's code
+)->dict: # Arrays [T]: beam_coverage, conditional, coverage, mae, size
     "The columns of the paper's first table, for every repetition"
     size, rank = np.indices(r.joint.shape[1:])
-    covered, oracle = (rank >= 1) & (rank <= size), np.where(rank > 0, rank, r.width + missing)
-    total = lambda weight: (r.joint*weight).sum((1, 2))
-    inside, hits = total(rank > 0), total(covered)
-    return dict(beam_coverage=inside/r.n_test, conditional=hits/inside, coverage=hits/r.n_test,
-                mae=total(abs(size - oracle))/r.n_test, size=total(size)/r.n_test)
+    covered = (rank >= 1) & (rank <= size)
+    oracle = np.where(rank > 0, rank, r.width + missing)
+    def total(weight): return (r.joint*weight).sum((1, 2))
+    inside, hits, n = total(rank > 0), total(covered), r.n_test
+    return dict(beam_coverage=inside/n, conditional=hits/inside, coverage=hits/n,
+                mae=total(abs(size - oracle))/n, size=total(size)/n)
 
 # %% ../../nbs/52_repetitions.ipynb #6abe6363
 def _ranks(alpha, n):
     "`conformal_rank` for an array of calibration sizes, in exact integers"
     risk = check_risk(alpha)
-    k = risk.numerator*(np.asarray(n, dtype=object) + 1)//risk.denominator  # of any size
+    k = risk.numerator*(np.asarray(n, dtype=object) + 1)//risk.denominator # of any size
     return k.astype(int)
 
 # %% ../../nbs/52_repetitions.ipynb #8c5103dc
 def subset_bound(
-    r:SubsetRepetitions, # repetitions at one risk
-    delta:float=0.05,    # risk of the bound
+    r:SubsetRepetitions,   # Repetitions at one risk
+    confidence:float=0.95, # Of the bound
 )->tuple[np.ndarray, np.ndarray]: # [T] the bound, [T] did it hold?
-    "Proposition 1's bound in every repetition, and whether the pool fulfils it (Deutschmann et al. 2024)"
-    n, inside = r.n_cal, r.n_in_beam
-    bound = (1 - r.alpha)*stats.beta.ppf(float(check_risk(delta, "delta")), inside, n + 1 - inside)
-    k = _ranks(r.alpha, inside)
-    return bound, bound <= r.pool_coverage*(1 - k/(inside + 1))
+    "Proposition 1's guarantee in every repetition, and is it true of the pool?"
+    delta = float(1 - check_risk(confidence, "confidence"))
+    kept = 1 - _ranks(r.beam_alpha, r.n_in_beam)/(r.n_in_beam + 1)
+    lower = stats.beta.ppf(delta, r.n_in_beam, r.n_cal + 1 - r.n_in_beam)
+    return kept*lower, lower <= r.pool_coverage
 
 # %% ../../nbs/52_repetitions.ipynb #11a798e9
 def expected_above(
-    r:SubsetRepetitions, # repetitions at one risk
-    n:int,               # pairs in the pool
-    delta:float=0.05,    # risk of the bound
-    draws:int=20_000,    # of the simulation
-    seed:int=0,          # of the generator
-)->float: # expected share of repetitions
-    "How often a test part's coverage should lie above the bound: less often than `1 - delta`"
+    r:SubsetRepetitions,   # Repetitions at one risk
+    n:int,                 # Pairs in the pool
+    confidence:float=0.95, # Of the bound
+    draws:int=20_000,      # Of the simulation
+    seed:int=0,            # Of the generator
+)->float: # Expected share of repetitions
+    "How often a test part should cover more than the bound: below `confidence`"
     rng, hits = np.random.default_rng(seed), round(r.pool_coverage*n)
     inside = rng.hypergeometric(hits, n - hits, r.n_cal, draws)
     test = rng.hypergeometric(hits - inside, n - hits - (r.n_cal - inside), r.n_test)
-    k = _ranks(r.alpha, inside)
-    share = np.where(k > 0, rng.beta(inside + 1 - k, np.maximum(k, 1)), 1.)   # no threshold, nothing is given up
+    k = _ranks(r.beam_alpha, inside)
+    share = rng.beta(inside + 1 - k, np.maximum(k, 1))
+    share = np.where(k > 0, share, 1.) # k = 0: no threshold, nothing is given up
     covered = rng.binomial(test, share)
-    bound, _ = subset_bound(replace(r, n_in_beam=inside), delta)
+    bound, _ = subset_bound(replace(r, n_in_beam=inside), confidence)
     return float((covered/r.n_test >= bound).mean())
 
 # %% ../../nbs/52_repetitions.ipynb #82084495
 def with_error(
-    value:float, # what was measured
-    error:float, # its error, in the same unit
-)->str: # e.g. 0.949(2)
+    value:float, # What was measured
+    error:float, # Its error, in the same unit
+)->str: # E.g. 0.949(2)
     "A value with the error of its last digit in parentheses"
     if not error > 0 or not np.isfinite(error): return f"{value:.4f}"
-    digits = -int(np.floor(np.log10(float(f"{error:.0e}"))))  # rounded first: 0.0096 is 0.01
+    rounded = float(f"{error:.0e}")                     # 0.0096 is 0.01
+    digits = -int(np.floor(np.log10(rounded)))
     if digits <= 0: return f"{value:.0f}({error:.0f})"
     return f"{value:.{digits}f}({round(error*10**digits)})"
 
 def with_interval(
-    row, # with `coverage`, `low` and `high`
-)->str: # e.g. 0.629 (0.611–0.646)
+    row, # With `coverage`, `low` and `high`
+)->str: # E.g. 0.629 (0.611–0.646)
     "A share with its confidence interval in parentheses"
     return f"{row['coverage']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
 
 # %% ../../nbs/52_repetitions.ipynb #e1a98bb9
 def subset_rows(
-    repetitions:list[SubsetRepetitions], # one for each risk
-    n:int,                       # pairs in the pool
-    deltas:Sequence[float]=(0.05, 0.01), # risks of the bound
-    **first,                     # columns to put first, e.g. task
-)->list[dict]: # a row for each risk and delta, means and standard deviations `…_sd`
+    repetitions:list[SubsetRepetitions], # One for each risk
+    n:int,                       # Pairs in the pool
+    confidences:Sequence[float]=(0.95, 0.99), # Of the bound
+    **first,                     # Columns to put first, e.g. task
+)->list[dict]: # For each risk and confidence means and deviations, `…_sd`
     "Means and standard deviations over repetitions (Deutschmann et al. 2024, Table 1)"
-    rows = []
-    for r in repetitions:
-        values = {**subset_metrics(r), "mae_code": subset_metrics(r, missing=1)["mae"]}
-        for delta in deltas:
-            bound, held = subset_bound(r, delta)
-            columns = {**values, "bound": bound, "held": held, "above": values["coverage"] >= bound}
-            rows.append({**first, "width": r.width, "alpha": r.alpha, "delta": delta, "n_cal": r.n_cal, "n_test": r.n_test,
-                "repetitions": len(bound), "n_in_beam": float(r.n_in_beam.mean()), "pool_coverage": r.pool_coverage,
-                **{name + end: float(f(v)) for name, v in columns.items() for end, f in (("", np.mean), ("_sd", np.std))},
-                "above_expected": expected_above(r, n, delta)})
-    return rows
+    return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
+
+def _row(r, n, confidence):
+    "`alpha` is the risk within the beam, `delta` that of the bound"
+    metrics, (bound, held) = subset_metrics(r), subset_bound(r, confidence)
+    code = subset_metrics(r, missing=1)["mae"]
+    values = {**metrics, "mae_code": code, "bound": bound,
+              "held": held, "above": metrics["coverage"] >= bound}
+    kinds = (("", np.mean), ("_sd", np.std))
+    numbers = {c + end: float(f(v)) for c, v in values.items() for end, f in kinds}
+    return dict(
+        width=r.width, alpha=r.beam_alpha, delta=float(1 - check_risk(confidence)),
+        n_cal=r.n_cal, n_test=r.n_test, repetitions=len(bound),
+        n_in_beam=float(r.n_in_beam.mean()), pool_coverage=r.pool_coverage,
+        **numbers, above_expected=expected_above(r, n, confidence))
 
 # %% ../../nbs/52_repetitions.ipynb #5b47ed44
 def _read_kept(path, settings):
-    "The arrays of a file; None where there are none of these settings, with a warning where it is damaged"
+    "The arrays of a file with these settings, or None; a damaged file is named"
     if not path.exists(): return None
     with open(path, "rb") as opened:
         try:
@@ -202,20 +212,23 @@ def _read_kept(path, settings):
                 if str(file["settings"]) != settings: return None
                 return {k: file[k] for k in file.files if k != "settings"}
         except Exception as e: # whatever a damaged archive leads to
-            warnings.warn(f"{path} is damaged ({type(e).__name__}: {e}): it is made again", stacklevel=3)
+            what = f"{type(e).__name__}: {e}"
+            warnings.warn(f"{path} is damaged ({what}): it is made again",
+                          stacklevel=3)
 
 # %% ../../nbs/52_repetitions.ipynb #7308d367
 def kept(
-    path,          # file `….npz` for the arrays
-    settings:dict, # what they depend on: model, data, thresholds, commit; anything that JSON holds
-    make:Callable, # gives a dictionary of arrays, if they are not there
-)->dict: # the arrays, and `seconds`: how long it took to make them, unless `make` says so itself
-    "Arrays from a file if they were made with the same settings; made and kept otherwise"
+    path,          # File `….npz` for the arrays
+    settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
+    make:Callable, # Gives a dictionary of arrays, if they are not there
+)->dict: # The arrays, and the `seconds` it took to make them
+    "Arrays from a file if made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
     arrays = _read_kept(path, settings)
     if arrays is not None: return arrays
     start = time.perf_counter()
     arrays = {k: np.asarray(v) for k, v in make().items()}
     arrays.setdefault("seconds", np.asarray(time.perf_counter() - start))
-    with whole_file(path) as tmp, open(tmp, "wb") as out: np.savez(out, settings=settings, **arrays)
+    with whole_file(path) as tmp, open(tmp, "wb") as out:
+        np.savez(out, settings=settings, **arrays)
     return arrays

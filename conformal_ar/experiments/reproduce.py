@@ -23,37 +23,46 @@ from .one_decode import (decode_for_all, dynamic_draws,
 from .repetitions import (beam_ranks, kept, subset_repetitions,
                                                   subset_rows)
 from ..files import environment
-from ..search import Hypotheses, beam_search
-from ..search import true_rows
+from ..search import Hypotheses, beam_search, true_rows
 
 # %% ../../nbs/54_reproduce.ipynb #d9d653c2
 class Passes:
     "What tables need of a model on one pool of pairs, computed once and kept"
     def __init__(self,
-        ar:Autoregressor,     # the model
+        model:Autoregressor,  # The model
         inputs:Sequence,      # [n] inputs of the pool
         targets:Sequence,     # [n] target texts, or a tensor of ids
-        max_len:int,          # decoding steps, the end token counted
-        folder,               # where the arrays are kept
-        progress:bool=True,   # show progress bars?
-        max_rows:int=1024,    # most prefixes in a call of the model
-        part:int=500,         # inputs after which the arrays so far are kept
+        max_len:int,          # Decoding steps, the end token counted
+        folder,               # Where the arrays are kept
+        progress:bool=True,   # Show progress bars?
+        max_rows:int=1024,    # Most prefixes in a call of the model
+        part:int=500,         # Inputs after which the arrays so far are kept
     ):
-        self.ar, self.inputs, self.max_len, self.folder, self.progress = ar, inputs, max_len, Path(folder), progress
+        self.model, self.inputs, self.max_len = model, inputs, max_len
+        self.folder, self.progress, self.seconds = Path(folder), progress, {}
         self.max_rows, self.part = max_rows, check_count(part, "part")
-        self.ids, self.seconds = targets if isinstance(targets, torch.Tensor) else ar.encode(targets), {}
-        texts = inputs.tobytes() if isinstance(inputs, np.ndarray) else "\n".join(inputs).encode()
-        data = hashlib.sha256(texts + self.ids.numpy().tobytes())
-        self.settings = dict(model=ar.fingerprint(), data=data.hexdigest(), max_len=max_len,
-                             device=str(getattr(ar, "device", "cpu")), commit=environment()["commit"])
+        self.ids = targets
+        if not isinstance(targets, torch.Tensor): self.ids = model.encode(targets)
+        if isinstance(inputs, np.ndarray): asked = inputs.tobytes()
+        else: asked = "\n".join(inputs).encode()
+        data = hashlib.sha256(asked + self.ids.numpy().tobytes()).hexdigest()
+        self.settings = dict(model=model.fingerprint(), data=data, max_len=max_len,
+                             device=str(getattr(model, "device", "cpu")),
+                             commit=environment()["commit"])
 
     def __len__(self): return len(self.inputs)
+    @property
+    def margin(self):
+        "By how much decoding lowers thresholds against rounding, in nats"
+        return getattr(self.model, "score_rounding", 0.)
     def once(self, name, make, **settings):
         "The arrays of one pass; its seconds go to `self.seconds`"
         arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
         self.seconds[name] = float(arrays.pop("seconds"))
         return arrays
-    def truth(self, table): return true_rows(table, self.ids[:table.n_inputs], self.ar.end_token_id)
+    def hits(self, table):
+        "[R] is the hypothesis the target of its input?"
+        return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
 # %% ../../nbs/54_reproduce.ipynb #3b9b77d9
 def _table(arrays, prefix=""):
@@ -65,18 +74,19 @@ def _join(parts, starts):
     "The arrays of all inputs from those of parts, whose inputs are numbered from 0"
     def one(name, values):
         if not values[0].ndim: return sum(values) # a count, such as rows and seconds
-        if name.endswith("owner"): values = [v + start for v, start in zip(values, starts)]
+        if name.endswith("owner"):
+            values = [v + start for v, start in zip(values, starts)]
         return np.concatenate(values)
     return {name: one(name, [p[name] for p in parts]) for name in parts[0]}
 
 # %% ../../nbs/54_reproduce.ipynb #0463e003
 @patch
 def in_parts(self:Passes,
-    name:str,      # of the pass and its file
-    make:Callable, # gives a dictionary of arrays for the inputs of a slice
-    n:int|None=None, # only the first inputs; all by default
-    **settings,    # what the arrays depend on besides model and data
-)->dict: # the arrays of all inputs
+    name:str,      # Of the pass and its file
+    make:Callable, # Gives a dictionary of arrays for the inputs of a slice
+    n:int|None=None, # Only the first inputs; all by default
+    **settings,    # What the arrays depend on besides model and data
+)->dict: # The arrays of all inputs
     "The arrays of one pass, made in parts that survive an interruption"
     n, folder = len(self.inputs[:n]), self.folder/f"{name}-parts"
     starts = range(0, n, self.part)
@@ -84,7 +94,9 @@ def in_parts(self:Passes,
         rows = slice(i, min(i + self.part, n))
         of = {**self.settings, **settings, "rows": [rows.start, rows.stop]}
         return kept(folder/f"{i}.npz", of, lambda: make(rows))
-    def whole(): return _join([part(i) for i in tqdm(starts, disable=not self.progress, desc=name, unit="part")], starts)
+    def whole():
+        bar = tqdm(starts, disable=not self.progress, desc=name, unit="part")
+        return _join([part(i) for i in bar], starts)
     arrays = self.once(name, whole, **settings)
     shutil.rmtree(folder, ignore_errors=True)
     return arrays
@@ -92,159 +104,181 @@ def in_parts(self:Passes,
 # %% ../../nbs/54_reproduce.ipynb #004386cb
 @patch
 def beam_table(self:Passes,
-    width:int, # beam width
-)->Hypotheses: # the beams of all inputs
+    width:int, # Beam width
+)->Hypotheses: # The beams of all inputs
     "A beam search of this width"
-    def search(rows): return vars(beam_search(self.ar, self.inputs[rows], width, self.max_len, self.max_rows))
+    def search(rows):
+        settings = width, self.max_len, self.max_rows
+        return vars(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
 @patch
 def beams(self:Passes,
-    width:int, # beam width
+    width:int, # Beam width
 ): # `BeamRanks`
-    "Scores and ranks of the truths in beams of this width"
+    "Scores and ranks of the targets in beams of this width"
     table = self.beam_table(width)
-    return beam_ranks(table, self.truth(table))
+    return beam_ranks(table, self.hits(table))
 
 # %% ../../nbs/54_reproduce.ipynb #34e31302
 @patch
 def scores(self:Passes)->np.ndarray: # [n, max_len]
     "Prefix scores of all targets"
-    def score(rows): return dict(scores=prefix_scores(self.ar, self.inputs[rows], self.ids[rows], self.max_len))
+    def score(rows):
+        inputs, ids = self.inputs[rows], self.ids[rows]
+        return dict(scores=prefix_scores(self.model, inputs, ids, self.max_len))
     return self.in_parts("scores", score)["scores"]
 
 # %% ../../nbs/54_reproduce.ipynb #285fa3dc
 @patch
 def decode(self:Passes,
-    lowest:np.ndarray,            # [max_len] lowest thresholds, slack included
-    max_candidates:int|None=None, # cap on the unfinished prefixes of an input
-    unfinished:bool=True,         # keep unfinished prefixes too? They take memory where sets are large
-    first:int|None=None,          # only the first inputs; all by default
-    name:str="decode",            # of the file
-)->tuple[Hypotheses, Hypotheses|None]: # finished sequences, unfinished prefixes
+    lowest:np.ndarray, # [max_len] lowest thresholds, less the margin for rounding
+    max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
+    unfinished:bool=True, # Keep unfinished prefixes too? They take memory
+    first:int|None=None,          # Only the first inputs; all by default
+    name:str="decode",            # Of the file
+)->tuple[Hypotheses, Hypotheses|None]: # Finished sequences, unfinished prefixes
     "One search for all thresholds that are nowhere lower"
     def search(rows):
-        both = decode_for_all(self.ar, self.inputs[rows], lowest, self.max_rows, max_candidates, unfinished)
-        return {f"{kind}_{k}": v for kind, t in zip(("done", "open"), both) if t is not None for k, v in vars(t).items()}
-    settings = dict(lowest=lowest, max_candidates=max_candidates, unfinished=unfinished, first=first)
+        tables = decode_for_all(self.model, self.inputs[rows], lowest, self.max_rows,
+                                max_candidates, unfinished)
+        named = zip(("done", "open"), tables)
+        return {f"{kind}_{k}": v for kind, t in named if t is not None
+                for k, v in vars(t).items()}
+    settings = dict(lowest=lowest, max_candidates=max_candidates,
+                    unfinished=unfinished, first=first)
     arrays = self.in_parts(name, search, first, **settings)
     return _table(arrays, "done_"), _table(arrays, "open_") if unfinished else None
 
 # %% ../../nbs/54_reproduce.ipynb #cada3b6b
 @patch
 def class_coverage(self:Passes,
-    width:int,    # beam width
-    canonicalize, # text → canonical form, None where it is invalid
-    classes:int|None=None, # how many forms of each beam count, those with the best strings; all by default
-)->dict: # `width`, `n` pairs; `coverage`, its 95 % Clopper–Pearson interval from `low` to `high`; `strings`; `invalid`
-    "Share of pairs whose target is in the beam in some form (`coverage`) or as the same text (`strings`), and of invalid texts"
+    width:int,    # Beam width
+    canonicalize, # Text to canonical form, None where it is invalid
+    classes:int|None=None, # How many forms of a beam count, best strings first
+)->dict: # `coverage`, its interval from `low` to `high`, `strings`, `invalid`
+    "Share of pairs whose beam holds the target in some form, or as the same text"
     beams, n, found = self.beam_table(width), len(self), {}
-    forms, truths = ([canonicalize(t) for t in self.ar.decode(tokens)] for tokens in (beams.tokens, self.ids))
+    forms, targets = ([canonicalize(t) for t in self.model.decode(tokens)]
+                      for tokens in (beams.tokens, self.ids))
     for owner, form in zip(beams.owner.tolist(), forms):
-        if form is not None: found.setdefault(owner, {})[form] = True     # in the order of their best strings
-    hits = sum(truths[owner] in list(mine)[:classes] for owner, mine in found.items())
+        if form is not None: found.setdefault(owner, {})[form] = True   # best first
+    hits = sum(targets[owner] in list(mine)[:classes] for owner, mine in found.items())
     low, high = clopper_pearson_interval(hits, n)
-    return dict(width=width, n=n, coverage=hits/n, low=low, high=high, strings=self.beams(width).coverage, invalid=np.mean([form is None for form in forms]))
+    return dict(width=width, n=n, coverage=hits/n, low=low, high=high,
+                strings=self.beams(width).coverage,
+                invalid=float(np.mean([form is None for form in forms])))
 
 # %% ../../nbs/54_reproduce.ipynb #ce181657
 def subset_table(
-    passes:Passes,              # of one task
-    widths:Sequence[int]=(5, 10), # beam widths
-    alphas:Sequence[float]=(0.05, 0.01), # risks within the beam
-    deltas:Sequence[float]=(0.05, 0.01), # risks of the bound
-    n_cal:int=15_000,           # most calibration pairs of a repetition
-    n_test:int=15_000,          # most test pairs
-    repetitions:int=1000,       # how many
-    seed:int=0,                 # of the splits
-)->tuple[list[dict], list]: # rows, and `SubsetRepetitions`
+    passes:Passes,               # Of one task
+    widths:Sequence[int]=(5, 10), # Beam widths
+    beam_alphas:Sequence[float]=(0.05, 0.01), # Risks within the beam
+    confidences:Sequence[float]=(0.95, 0.99), # Of the bound
+    n_cal:int=15_000,            # Most calibration pairs of a repetition
+    n_test:int=15_000,           # Most test pairs
+    repetitions:int=1000,        # How many
+    seed:int=0,                  # Of the splits
+)->tuple[list[dict], list]: # Rows, and `SubsetRepetitions`
     "Conformal beam subsets on random halves (Deutschmann et al. 2024, Table 1)"
-    half, rows, found = len(passes)//2, [], []
+    half, found = len(passes)//2, []
     for width in widths:
-        found += subset_repetitions(passes.beams(width), alphas, min(n_cal, half), min(n_test, half), repetitions, seed,
-                                    getattr(passes.ar, "slack", 0.), progress=passes.progress)
-    for r in found: rows += subset_rows([r], len(passes), deltas)
-    return rows, found
+        found += subset_repetitions(passes.beams(width), beam_alphas, min(n_cal, half),
+                                    min(n_test, half), repetitions, seed,
+                                    progress=passes.progress)
+    return subset_rows(found, len(passes), confidences), found
 
 # %% ../../nbs/54_reproduce.ipynb #f15a28e2
-def _decodes(alphas, max_candidates):
-    "Risks that share a decode, their cap, and the name of the decode"
-    if max_candidates is None: return [(alphas, None, "decode")]
-    caps = [max_candidates]*len(alphas) if isinstance(max_candidates, int) else list(max_candidates)
-    if len(caps) != len(alphas): raise ValueError(f"{len(alphas)} risks but {len(caps)} caps")
-    return [((a,), cap, f"decode-{a}") for a, cap in zip(alphas, caps)]
+def _decodes(step_alphas, max_candidates):
+    "Risks that share a decode, their budget, and the name of the decode"
+    if max_candidates is None: return [(step_alphas, None, "decode")]
+    n, budgets = len(step_alphas), max_candidates
+    budgets = [budgets]*n if isinstance(budgets, int) else list(budgets)
+    if len(budgets) != n: raise ValueError(f"{n} risks but {len(budgets)} budgets")
+    return [((a,), most, f"decode-{a}") for a, most in zip(step_alphas, budgets)]
 
 # %% ../../nbs/54_reproduce.ipynb #c603aeb9
 def dynamic_table(
-    passes:Passes,              # of one task
-    alphas:Sequence[float]=(0.01, 0.02, 0.05), # risks per step
-    share:float=0.3,            # share of the pool that calibrates
-    n_test:int=1500,            # test pairs of a repetition; at most half of the pool
-    repetitions:int=120,        # how many
-    seed:int=0,                 # of the splits
-    max_candidates=None,        # cap on the unfinished prefixes of an input: one, or one for each risk
-    both:bool=True,             # also the variant that stops when all have ended?
-    fixed_test:bool=False,      # do the first `n_test` pairs test in every repetition? Only these are decoded then
-)->tuple[list[dict], list]: # rows, and `DynamicRepetitions`
-    "Dynamic conformal beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
-    for alpha in alphas: check_feasible(alpha, int(share*len(passes)), passes.max_len) # before anything is decoded
-    slack, scores, rows, found = getattr(passes.ar, "slack", 0.), passes.scores(), [], []
-    n_test = min(n_test, len(passes)//2)
-    for group, cap, name in _decodes(alphas, max_candidates):
-        draws = dynamic_draws(scores, group, int(share*len(passes)), n_test, repetitions, seed, fixed_test)
-        done, open_ = passes.decode(draws.lowest - slack, cap, both, n_test if fixed_test else None, name)
-        repeated = dynamic_repetitions(draws, done, passes.truth(done), open_, slack, passes.progress)
-        for r, row in zip(repeated, dynamic_rows(repeated)):
-            free = draws.coverage(scores)[draws.alphas.index(r.alpha)].mean() if r.stop == "max_len" else None
-            rows.append({**row, "cap": cap, "free": free}); found.append(r)
+    passes:Passes,              # Of one task
+    step_alphas:Sequence[float]=(0.01, 0.02, 0.05), # Risks per step
+    share:float=0.3,            # Share of the pool that calibrates
+    n_test:int=1500,            # Test pairs of a repetition; at most half of the pool
+    repetitions:int=120,        # How many
+    seed:int=0,                 # Of the splits
+    max_candidates=None, # Budget of unfinished prefixes: one, or one for each risk
+    both:bool=True,             # Also the variant that stops when all have ended?
+    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
+)->tuple[list[dict], list]: # Rows, and `DynamicRepetitions`
+    "Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
+    n_cal, n_test = int(share*len(passes)), min(n_test, len(passes)//2)
+    for alpha in step_alphas:                          # before anything is decoded
+        check_feasible(alpha, n_cal, passes.max_len)
+    scores, first, rows, found = passes.scores(), n_test if fixed_test else None, [], []
+    for group, most, name in _decodes(step_alphas, max_candidates):
+        draws = dynamic_draws(scores, group, n_cal, n_test, repetitions, seed,
+                              fixed_test)
+        lowest = draws.lowest - passes.margin
+        done, open_ = passes.decode(lowest, most, both, first, name)
+        repeated = dynamic_repetitions(draws, done, passes.hits(done), open_,
+                                       passes.margin, passes.progress)
+        free = dict(zip(draws.step_alphas, draws.coverage(scores).mean(1)))
+        for r, row in zip(repeated, dynamic_rows(repeated, budget=most is not None)):
+            unbounded = free[r.step_alpha] if r.stop == "max_len" else None
+            rows.append({**row, "cap": most, "free": unbounded})
+        found += repeated
     return rows, found
 
 # %% ../../nbs/54_reproduce.ipynb #44de025c
 def additions_passes(
-    ar:Autoregressor,   # the model
-    folder,             # where the arrays are kept
-    progress:bool=True, # show progress bars?
-    pairs:int|None=None,# only the first of them, for a quick look
-)->Passes: # of the 30,408 held-out additions
+    model:Autoregressor, # The model
+    folder,              # Where the arrays are kept
+    progress:bool=True,  # Show progress bars?
+    pairs:int|None=None, # Only the first of them, for a quick look
+)->Passes: # Of the 30,408 held-out additions
     "The passes of the additions task"
     from conformal_ar.tasks.additions import load_additions
     pool = load_additions()["held_out"][:pairs]
-    return Passes(ar, pool.inputs, pool.targets, 9, folder, progress)
+    return Passes(model, pool.inputs, pool.targets, 9, folder, progress)
 
 # %% ../../nbs/54_reproduce.ipynb #14c4868e
 def reactions_passes(
-    ar:Autoregressor,   # the model
-    folder,             # where the arrays are kept
-    progress:bool=True, # show progress bars?
-    pairs:int|None=None,# only the first of them, for a quick look
-    pool=None,          # other `Reactions`; those that the shipped model's split holds out by default
-)->Passes: # of the held-out reactions, about 14,000, whose targets have fewer than 50 tokens
+    model:Autoregressor, # The model
+    folder,              # Where the arrays are kept
+    progress:bool=True,  # Show progress bars?
+    pairs:int|None=None, # Only the first of them, for a quick look
+    pool=None, # Other `Reactions` than those that the shipped model's split holds out
+)->Passes: # Of the about 14,000 held-out reactions of fewer than 50 tokens
     "The passes of the reactions task"
     from conformal_ar.tasks.archives import load_reactions
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
     pool = pool[:len(pool) if pairs is None else pairs]
-    return Passes(ar, pool.inputs, pool.targets, 50, folder, progress)
+    return Passes(model, pool.inputs, pool.targets, 50, folder, progress)
 
 # %% ../../nbs/54_reproduce.ipynb #312f843f
+_reactions2 = dict(step_alphas=(0.01, 0.005), repetitions=50, max_candidates=20,
+                   fixed_test=True)
 TASKS = dict( # shipped model, passes, settings of each table
     additions=("additions", additions_passes, {1: {}, 2: {}}),
-    reactions=("reactions", reactions_passes, {1: {}, 2: dict(alphas=(0.01, 0.005), repetitions=50, max_candidates=20, fixed_test=True)}))
+    reactions=("reactions", reactions_passes, {1: {}, 2: _reactions2}))
 TABLES = {1: subset_table, 2: dynamic_table}
 
 # %% ../../nbs/54_reproduce.ipynb #f2763023
 def reproduce(
-    task:str,              # a key of `TASKS`
+    task:str,              # A key of `TASKS`
     table:int,             # 1: beam subsets; 2: dynamic beams
-    ar:Autoregressor|None=None, # the model; the one that comes with the package by default
-    folder="runs/reproduce", # where the model's passes are kept
-    progress:bool=True,    # show progress bars?
-    pairs:int|None=None,   # only the first pairs of the pool, for a quick look
-    **settings,            # of `subset_table` or `dynamic_table`
-)->list[dict]: # the rows of the table
+    model:Autoregressor|None=None, # The one that comes with the package by default
+    folder="runs/reproduce", # Where the model's passes are kept
+    progress:bool=True,    # Show progress bars?
+    pairs:int|None=None,   # Only the first pairs of the pool, for a quick look
+    **settings,            # Of `subset_table` or `dynamic_table`
+)->list[dict]: # The rows of the table
     "A table of the paper, with the model of a task or another one"
-    if task not in TASKS: raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
+    known = ", ".join(TASKS)
+    if task not in TASKS: raise ValueError(f"no task {task!r}; there are {known}")
     if table not in TABLES: raise ValueError(f"no table {table!r}; there are 1 and 2")
     name, make, defaults = TASKS[task]
-    if ar is None:
+    if model is None:
         from conformal_ar.hf.seq2seq import HFSeq2Seq
-        ar = HFSeq2Seq.from_pretrained(name)
-    return TABLES[table](make(ar, Path(folder)/task, progress, pairs), **{**defaults[table], **settings})[0]
+        model = HFSeq2Seq.from_pretrained(name)
+    passes = make(model, Path(folder)/task, progress, pairs)
+    return TABLES[table](passes, **{**defaults[table], **settings})[0]

@@ -23,7 +23,7 @@ from .tokenizers import DigitTokenizer # noqa: F401
 
 # %% ../../nbs/21_adapter.ipynb #eb57c85c
 def _device(device=None):
-    "The device asked for, or the best there is."
+    "The device asked for, or the best there is"
     if device is not None:
         device = torch.device(device)
         if device.type != "meta": return device
@@ -32,37 +32,44 @@ def _device(device=None):
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 def _prepare(model, device, dtype):
-    "The model on its device, in evaluation mode, its GELU in one kernel."
+    "The model on its device, in evaluation mode, its GELU in one kernel"
     for m in model.modules():
         for name, child in m.named_children():
-            if isinstance(child, NewGELUActivation): setattr(m, name, torch.nn.GELU(approximate="tanh"))
+            if isinstance(child, NewGELUActivation):
+                setattr(m, name, torch.nn.GELU(approximate="tanh"))
     return model.to(device=device, dtype=dtype).eval()
 
 def _token(name, *sources):
-    "The first id of the special token `name` that one of the sources knows."
-    value = next((v for s in sources if (v := getattr(s, name, None)) is not None), None)
-    if value is None or value == []: raise ValueError(f"neither the model's configuration nor the tokenizer has a {name}: set model.config.{name}")
+    "The first id of the special token `name` that one of the sources knows"
+    values = (getattr(source, name, None) for source in sources)
+    value = next((v for v in values if v is not None), [])
+    if value == []: raise ValueError(
+        f"neither the model's configuration nor the tokenizer has a {name}: "
+        f"set model.config.{name}")
     return value[0] if isinstance(value, (list, tuple)) else value
 
 def _check_pair(model, tokenizer):
-    "Raise unless these are a model and a tokenizer, not the names of such."
-    for what, x, good in (("model", model, hasattr(model, "config")),
-                          ("tokenizer", tokenizer, hasattr(tokenizer, "eos_token_id"))):
-        if not good: raise TypeError(f"the {what} must be an object of transformers, not "
-            f"{type(x).__name__}: {x!r:.60}; from_pretrained(name) loads both by their name")
+    "Raise unless these are a model and a tokenizer, not the names of such"
+    for what, x, sign in (("model", model, "config"),
+                          ("tokenizer", tokenizer, "eos_token_id")):
+        if not hasattr(x, sign): raise TypeError(
+            f"the {what} must be an object of transformers, not {type(x).__name__}: "
+            f"{x!r:.60}; from_pretrained(name) loads both by their name")
 
 # %% ../../nbs/21_adapter.ipynb #30fe5bd8
-ROUNDING = 1e-4 # nats for a whole sequence in float32, some ten times what was measured (25_precision)
+ROUNDING = 3e-4 # nats for a whole sequence in float32; 25_precision measures it
 
 class HFModel:
-    "What the adapters of `transformers` models share: device, texts and ids, loading, fingerprints."
-    start_token_id = None # what decoding starts with; None where it goes on after the prompt
+    "What the adapters of `transformers` models share"
+    start_token_id = None # what decoding starts with; None where it follows the prompt
+    checks = False        # on as soon as `start` and `extend` are there
+    _checked = {}         # inputs of the last `check` and their ids
 
     def __init__(self,
-        model, # of `transformers`, such as a `T5ForConditionalGeneration`
-        tokenizer, # its tokenizer
-        device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
-        dtype: torch.dtype=None # of weights and activations; the model's own when None
+        model, # Of transformers, such as a T5ForConditionalGeneration
+        tokenizer, # Its tokenizer
+        device=None, # Such as cuda, mps or cpu; the first that exists when None
+        dtype:torch.dtype=None # Of weights and activations; the model's own when None
     ):
         _check_pair(model, tokenizer)
         self._check_kind(model)
@@ -72,22 +79,22 @@ class HFModel:
         self._find_tokens()
         if self.checks: self._check_paths()
 
-    checks = False # on as soon as `start` and `extend` are there
-
-    def _check_kind(self, model): "Raise for a model of another kind; each adapter knows its own"
+    def _check_kind(self, model):
+        "Raise for a model of another kind; each adapter knows its own"
 
     def _sources(self):
-        "Who may know a special token; the first that does counts."
-        return getattr(self.model, "generation_config", None), self.model.config, self.tokenizer
+        "Who may know a special token; the first that does counts"
+        model = self.model
+        return getattr(model, "generation_config", None), model.config, self.tokenizer
 
     def _find_tokens(self):
-        "Look up the special tokens that every model needs."
+        "Look up the special tokens that every model needs"
         self.end_token_id = _token("eos_token_id", *self._sources())
         self.pad_token_id = _token("pad_token_id", *self._sources())
 
     @property
     def scores_by_decoding(self):
-        "Are targets scored along the decoding path? In half precision both paths round apart"
+        "Are targets scored along the path of decoding, as in half precision?"
         return self.dtype in (torch.bfloat16, torch.float16)
     @property
     def score_rounding(self):
@@ -96,138 +103,158 @@ class HFModel:
 
     def __repr__(self):
         size = sum(p.numel() for p in self.model.parameters())
-        return f"{type(self).__name__}({type(self.model).__name__}, {size/1e6:.2f}M parameters, {self.dtype}, {self.device})"
+        return (f"{type(self).__name__}({type(self.model).__name__}, "
+                f"{size/1e6:.2f}M parameters, {self.dtype}, {self.device})")
 
 # %% ../../nbs/21_adapter.ipynb #46db490e
 def token_ids(
-    tokenizer, # of the model
-    texts: list,
-    target: bool=False # are these targets? Marian and others spell them differently
-) -> list: # ids of each text, neither padded nor cut
-    "Token ids of texts, by the tokenizer's shortcut if it has one."
+    tokenizer, # Of the model
+    texts:list, # What to read
+    target:bool=False # Are these targets? Marian and others spell them differently
+)->list: # Ids of each text, neither padded nor cut
+    "Token ids of texts, by the tokenizer's shortcut if it has one"
     if hasattr(tokenizer, "encode_sums"): return tokenizer.encode_sums(texts)
-    return tokenizer(**{"text_target" if target else "text": list(texts)}, truncation=False, verbose=False)["input_ids"]
+    texts = {"text_target" if target else "text": list(texts)}
+    return tokenizer(**texts, truncation=False, verbose=False)["input_ids"]
 
 # %% ../../nbs/21_adapter.ipynb #90b8ea9d
 @patch
-def _find_unknown(self: HFModel, text):
-    "Position of the first character that the tokenizer does not know."
+def _find_unknown(self:HFModel, text):
+    "Position of the first character that the tokenizer does not know"
     unk = self.tokenizer.unk_token_id
     if getattr(self.tokenizer, "is_fast", False):
         known = self.tokenizer(text, return_offsets_mapping=True)
         return known["offset_mapping"][known["input_ids"].index(unk)][0]
     for i, char in enumerate(text):
         if unk in self.tokenizer(char, add_special_tokens=False)["input_ids"]: return i
-    return next(i for i in reversed(range(len(text))) if unk in self.tokenizer(text[i:])["input_ids"])
+    ends = reversed(range(len(text)))
+    return next(i for i in ends if unk in self.tokenizer(text[i:])["input_ids"])
 
 # %% ../../nbs/21_adapter.ipynb #4a43249e
 @patch
-def _check_texts(self: HFModel, texts, what):
-    "Raise unless `texts` is a list of strings."
-    if isinstance(texts, str): raise TypeError(f"expected a list of {what}s, got one text: {texts!r}")
+def _check_texts(self:HFModel, texts, what):
+    "Raise unless `texts` is a list of strings"
+    if isinstance(texts, str):
+        raise TypeError(f"expected a list of {what}s, got one text: {texts!r}")
     for i, text in enumerate(texts):
-        if not isinstance(text, str): raise TypeError(f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
+        if not isinstance(text, str): raise TypeError(
+            f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
 
 @patch
-def _check_known(self: HFModel, texts, ids, what):
-    "Raise when a row of `ids` contains the unknown token."
+def _check_known(self:HFModel, texts, ids, what):
+    "Raise when a row of `ids` contains the unknown token"
     unk = self.tokenizer.unk_token_id
     for i, (text, row) in enumerate(zip(texts, ids)):
         if unk is not None and unk in row:
             at = self._find_unknown(text)
-            raise ValueError(f"{what} {i} has a character that the tokenizer does not know: {text[at]!r} "
-                             f"at position {at} of {text!r}")
+            raise ValueError(f"{what} {i} has a character that the tokenizer does not "
+                             f"know: {text[at]!r} at position {at} of {text!r}")
 
 # %% ../../nbs/21_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)
-def positions(self: HFModel) -> int: # None when there is no limit
-    "Positions of a model that has only so many."
+def positions(self:HFModel)->int: # None when there is no limit
+    "Positions of a model that has only so many"
     most = getattr(self.model.config, "max_position_embeddings", None)
     return most if most is not None and most > 0 else None # some say −1 for no limit
 
 @patch(as_prop=True)
-def max_input_len(self: HFModel) -> int: # None when there is no limit
-    "Most tokens that an input may have."
+def max_target_len(self:HFModel)->int: # None when there is no limit
+    "Most tokens that a target may have"
+    return self.positions
+
+@patch(as_prop=True)
+def max_input_len(self:HFModel)->int: # None when there is no limit
+    "Most tokens that an input may have"
     limits = [self.positions, self.tokenizer.model_max_length]
     return min((l for l in limits if l is not None and l < 10**9), default=None)
 
 @patch
-def _input_ids(self: HFModel, inputs):
-    "Checked token ids of input texts, not padded."
-    self._check_texts(inputs, "input")
+def _tokenized(self:HFModel, inputs):
+    "Checked token ids of input texts, not padded"
     if len(inputs) == 0: return []
     ids = token_ids(self.tokenizer, inputs)
     self._check_known(inputs, ids, "input")
     longest = self.max_input_len
     for i, row in enumerate(ids):
         if longest is not None and len(row) > longest:
-            raise ValueError(f"input {i} has {len(row)} tokens, but the model takes {longest}: {inputs[i]!r}")
+            raise ValueError(f"input {i} has {len(row)} tokens, but the model takes "
+                             f"{longest}: {inputs[i]!r}")
     return ids
 
 # %% ../../nbs/21_adapter.ipynb #cc921a0c
 @patch
-def check(self: HFModel,
-    inputs # list of texts
+def _input_ids(self:HFModel, inputs):
+    "Checked token ids of input texts, not padded; those of the last `check` are known"
+    self._check_texts(inputs, "input")
+    if not all(text in self._checked for text in inputs): return self._tokenized(inputs)
+    return [self._checked[text] for text in inputs]
+
+@patch
+def check(self:HFModel,
+    inputs # List of texts
 ):
-    "Raise a clear error for the first input that the model cannot take."
-    self._input_ids(inputs)
+    "Raise a clear error for the first input that the model cannot take"
+    self._checked = dict(zip(inputs, self._input_ids(inputs)))
 
 # %% ../../nbs/21_adapter.ipynb #56dbb778
 def pad_rows(
-    rows: list, # of lists of ids
-    value: int # of the padding
-) -> torch.Tensor: # [R, longest row]
-    "Rows of different lengths as one tensor."
+    rows:list, # Of lists of ids
+    value:int # Of the padding
+)->torch.Tensor: # [R, longest row]
+    "Rows of different lengths as one tensor"
     ids = np.full((len(rows), max(map(len, rows), default=0)), value, dtype=np.int64)
     for i, row in enumerate(rows): ids[i, :len(row)] = row
     return torch.from_numpy(ids)
 
 @patch
-def _check_spelt(self: HFModel, texts, ids, around=()):
-    "Raise when a target has more special tokens than those that stand `around` every text."
+def _check_spelt(self:HFModel, texts, ids, around=()):
+    "Raise when a target has more special tokens than stand `around` every text"
     special = {self.end_token_id, self.pad_token_id, *self.tokenizer.all_special_ids}
     usual = Counter(around)
     for i, (text, row) in enumerate(zip(texts, ids)):
         more = Counter(token for token in row if token in special) - usual
         if more:
             token = self.tokenizer.convert_ids_to_tokens(next(iter(more)))
-            raise ValueError(f"target {i} spells the special token {token!r}, which decoding "
-                             f"would lose: {text!r}; encode adds the end token itself, once")
+            raise ValueError(f"target {i} spells the special token {token!r}, which "
+                             f"decoding would lose: {text!r}; encode adds the end "
+                             "token itself, once")
 
 @patch
-def encode(self: HFModel,
-    texts # list of target texts
-) -> torch.Tensor: # [B, L] ids, each row with its end token, padded
-    "Token ids of target texts."
+def encode(self:HFModel,
+    texts # List of target texts
+)->torch.Tensor: # [B, L] ids, each row with its end token, padded
+    "Token ids of target texts"
     self._check_texts(texts, "target")
     if len(texts) == 0: return torch.zeros((0, 0), dtype=torch.long)
     ids = token_ids(self.tokenizer, texts, target=True)
     self._check_known(texts, ids, "target")
     self._check_spelt(texts, ids, token_ids(self.tokenizer, [""], target=True)[0])
     end = [self.end_token_id]
-    return pad_rows([row if row[-1:] == end else row + end for row in ids], self.pad_token_id)
+    rows = [row if row[-1:] == end else row + end for row in ids]
+    return pad_rows(rows, self.pad_token_id)
 
 # %% ../../nbs/21_adapter.ipynb #36fec333
 @patch
-def decode(self: HFModel,
+def decode(self:HFModel,
     ids # [R, L] token ids, what follows the first end token is ignored
-) -> list: # of texts
-    "Texts of token ids."
+)->list: # Of texts
+    "Texts of token ids"
     end, rows = self.end_token_id, torch.as_tensor(ids).tolist()
     rows = [row[:row.index(end)] if end in row else row for row in rows]
-    return self.tokenizer.batch_decode(rows, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return self.tokenizer.batch_decode(rows, skip_special_tokens=True,
+                                       clean_up_tokenization_spaces=False)
 
 # %% ../../nbs/21_adapter.ipynb #72348e2d
 @patch(as_prop=True)
-def quiet(self: HFModel):
-    "The model in evaluation mode, whatever was done to it since."
+def quiet(self:HFModel):
+    "The model in evaluation mode, whatever was done to it since"
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
 
 # %% ../../nbs/21_adapter.ipynb #cc3e67ea
 @patch(as_prop=True)
-def vocab_size(self: HFModel) -> int:
-    "Number of tokens that the model gives probabilities to."
+def vocab_size(self:HFModel)->int:
+    "Number of tokens that the model gives probabilities to"
     out = self.model.get_output_embeddings()
     size = getattr(out, "out_features", getattr(out, "num_embeddings", None))
     return size or self.model.config.get_text_config(decoder=True).vocab_size
@@ -235,29 +262,35 @@ def vocab_size(self: HFModel) -> int:
 def check_tokens(
     ids, # [B, L] ids of target tokens
     inputs, # [B] what they belong to
-    vocab_size: int # of the model
-) -> torch.Tensor: # the same
-    "Refuse what is not one row of known token ids for each input (`TypeError`, `ValueError`)."
+    vocab_size:int # Of the model
+)->torch.Tensor: # The same
+    "Refuse what is not one row of known token ids for each input"
     if not isinstance(ids, torch.Tensor): raise TypeError(
-        f"targets must be a tensor of ids, not {type(ids).__name__}: encode(texts) makes one")
-    if ids.ndim != 2 or ids.is_floating_point() or ids.dtype == torch.bool: raise TypeError(
-        f"targets must be whole numbers of shape [B, L], not {ids.dtype} of shape {list(ids.shape)}")
-    if len(ids) != len(inputs): raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
+        f"targets must be a tensor of ids, not {type(ids).__name__}: "
+        "encode(texts) makes one")
+    whole = not (ids.is_floating_point() or ids.dtype == torch.bool)
+    if ids.ndim != 2 or not whole: raise TypeError(
+        f"targets must be whole numbers of shape [B, L], not {ids.dtype} of shape "
+        f"{list(ids.shape)}")
+    if len(ids) != len(inputs):
+        raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
     low, high = map(int, ids.aminmax()) if ids.numel() else (0, 0)
     if low < 0 or high >= vocab_size: raise ValueError(
-        f"targets have the id {low if low < 0 else high}, but the model knows ids 0 to {vocab_size - 1}")
+        f"targets have the id {low if low < 0 else high}, but the model knows ids 0 to "
+        f"{vocab_size - 1}")
     return ids
 
 # %% ../../nbs/21_adapter.ipynb #090f66b3
-def shipped_models() -> dict: # name to folder
-    "The models that come with the package."
-    here = Path(__file__).parent.parent if "__file__" in globals() else Path("../conformal_ar")
+def shipped_models()->dict: # Name to folder
+    "The models that come with the package"
+    package = "__file__" in globals()
+    here = Path(__file__).parent.parent if package else Path("../conformal_ar")
     return {f.parent.name: f.parent for f in sorted(here.glob("models/*/config.json"))}
 
 # %% ../../nbs/21_adapter.ipynb #78ef6980
 @contextmanager
 def _no_bar():
-    "Hide the library's progress bar: reading a local file is quick."
+    "Hide the library's progress bar: reading a local file is quick"
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try: yield
@@ -266,17 +299,21 @@ def _no_bar():
 
 # %% ../../nbs/21_adapter.ipynb #7c1a53ea
 @patch
-def fingerprint(self: HFModel) -> str: # 64 hexadecimal digits
-    "SHA-256 of weights, dtype, configuration and tokenizer."
-    config = self.model.config.to_diff_dict() # without defaults, so that a new version of the library changes nothing
-    for name in ("_name_or_path", "architectures", "dtype", "transformers_version"): config.pop(name, None)
-    known = [str(self.dtype), self.start_token_id, self.end_token_id, self.pad_token_id, type(self.model).__name__, config]
+def fingerprint(self:HFModel)->str: # 64 hexadecimal digits
+    "SHA-256 of weights, dtype, configuration and tokenizer"
+    config = self.model.config.to_diff_dict() # no defaults: they change with versions
+    for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
+        config.pop(name, None)
+    known = [str(self.dtype), self.start_token_id, self.end_token_id, self.pad_token_id,
+             type(self.model).__name__, config]
     h = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode())
     for name, w in sorted(self.model.state_dict().items()):
         h.update(f"{name}{tuple(w.shape)}".encode())
-        h.update(w.detach().contiguous().view(-1).view(torch.uint8).cpu().numpy().tobytes())
+        raw = w.detach().contiguous().view(-1).view(torch.uint8)
+        h.update(raw.cpu().numpy().tobytes())
     t = self.tokenizer
-    h.update(json.dumps([type(t).__name__, sorted(t.get_vocab().items()), repr(t.special_tokens_map)]).encode())
+    words = sorted(t.get_vocab().items())
+    h.update(json.dumps([type(t).__name__, words, repr(t.special_tokens_map)]).encode())
     if getattr(t, "is_fast", False):
         plain = FastTokenizer.from_str(t.backend_tokenizer.to_str())
         plain.no_padding(), plain.no_truncation() # these change with use
@@ -284,15 +321,16 @@ def fingerprint(self: HFModel) -> str: # 64 hexadecimal digits
     return h.hexdigest()
 
 # %% ../../nbs/21_adapter.ipynb #88b65b6a
-APART = {torch.float32: 1e-3, torch.float64: 1e-3} # total variation that rounding cannot explain; elsewhere 0.5
+# total variation that rounding cannot explain; elsewhere 0.5
+APART = {torch.float32: 1e-3, torch.float64: 1e-3}
 
 def _apart(these, those):
-    "Largest total variation between distributions [..., V], given as log-probabilities."
+    "Largest total variation between distributions [..., V], given as log-probabilities"
     return float((these.exp() - those.exp()).abs().sum(-1).max()/2)
 
 @patch
-def _trial_rows(self: HFModel):
-    "Two rows of ordinary ids, a long and a short one."
+def _trial_rows(self:HFModel):
+    "Two rows of ordinary ids, a long and a short one"
     config = self.model.config.get_text_config(decoder=True)
     special = {self.start_token_id, self.end_token_id, self.pad_token_id,
                getattr(config, "pad_token_id", None)}
@@ -301,8 +339,8 @@ def _trial_rows(self: HFModel):
     return [ids[:3], ids[1:2]]
 
 @patch
-def _trial(self: HFModel):
-    "Log-probabilities that should be equal, by what tells them apart."
+def _trial(self:HFModel):
+    "Log-probabilities that should be equal, by what tells them apart"
     rows = self._trial_rows()
     targets = torch.tensor([rows[0], rows[0][::-1]], device=self.device)
     order = torch.arange(2, device=self.device)
@@ -310,19 +348,20 @@ def _trial(self: HFModel):
     alone = self._forced(*self._read(rows[1:]), targets[1:])
     state, log_probs = self._begin(*self._read(rows))
     steps = [log_probs]
-    for i in range(targets.shape[1] - 1): # the rows of the cache change places at each step
+    for i in range(targets.shape[1] - 1): # rows of the cache change places at each step
         order = order.flip(0)
         state, log_probs = self.extend(state, [1, 0], targets[order, i])
         steps.append(log_probs[order])
-    return {"when tokens come one by one than when they come at once": (torch.stack(steps, 1), forced),
-            "to an input in a batch than to the same input alone": (forced[1:], alone)}
+    ways = "when tokens come one by one than when they come at once"
+    batch = "to an input in a batch than to the same input alone"
+    return {ways: (torch.stack(steps, 1), forced), batch: (forced[1:], alone)}
 
 _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and special tokens
 
 @patch
 @torch.inference_mode()
-def _check_paths(self: HFModel):
-    "Refuse a model that does not decode as it scores."
+def _check_paths(self:HFModel):
+    "Refuse a model that does not decode as it scores"
     as_now = self.dtype, self.start_token_id, self.end_token_id, self.pad_token_id
     if _tried.get(self.model) == as_now: return
     name = type(self.model).__name__
@@ -330,12 +369,14 @@ def _check_paths(self: HFModel):
     except torch.OutOfMemoryError: raise
     except Exception as e:
         why = (str(e).strip() or "no reason given").splitlines()[0]
-        raise TypeError(f"{name} is not supported: it does not decode token by token with keys and "
-                        f"values cached in rows ({type(e).__name__}: {why})") from None
+        raise TypeError(
+            f"{name} is not supported: it does not decode token by token with keys and "
+            f"values cached in rows ({type(e).__name__}: {why})") from None
     for what, (these, those) in found.items():
         if (apart := _apart(these, those)) > APART.get(self.dtype, 0.5):
-            hint = "" if self.start_token_id != self.pad_token_id else (" Its start token is its padding "
-                "token, which some models hide: is model.config.decoder_start_token_id right?")
-            raise TypeError(f"{name} is not supported: it gives other probabilities {what} "
-                            f"(total variation {apart:.2g}).{hint}")
+            hint = (" Its start token is its padding token, which some models hide: is "
+                    "model.config.decoder_start_token_id right?")
+            if self.start_token_id != self.pad_token_id: hint = ""
+            raise TypeError(f"{name} is not supported: it gives other probabilities "
+                            f"{what} (total variation {apart:.2g}).{hint}")
     _tried[self.model] = as_now

@@ -16,208 +16,245 @@ from transformers.cache_utils import DynamicLayer
 
 from ..autoregressive import real_tokens
 from .adapter import HFModel, check_tokens, pad_rows
-from .caches import PrefixLayer, _chosen, _continue
+from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
+                                    prefix_bytes)
 
 # %% ../../nbs/24_causal.ipynb #34590c11
 class HFCausal(HFModel):
-    "A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`."
+    "A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`"
 
     def _check_kind(self, model):
-        "Raise unless `model` continues texts, with a cache of keys and values."
+        "Raise unless `model` continues texts, with a cache of keys and values"
         name = type(model).__name__
-        if model.config.is_encoder_decoder: raise TypeError(f"{name} is an encoder–decoder model: use HFSeq2Seq")
-        if not model.can_generate(): raise TypeError(f"{name} does not continue texts: load it with AutoModelForCausalLM")
-        if getattr(model, "_is_stateful", False):
-            raise TypeError(f"{name} is recurrent: HFCausal needs a cache of keys and values, as transformers with attention in all layers have")
+        if model.config.is_encoder_decoder:
+            raise TypeError(f"{name} is an encoder–decoder model: use HFSeq2Seq")
+        if not model.can_generate(): raise TypeError(
+            f"{name} does not continue texts: load it with AutoModelForCausalLM")
+        if getattr(model, "_is_stateful", False): raise TypeError(
+            f"{name} is recurrent: HFCausal needs a cache of keys and values, as "
+            "transformers with attention in all layers have")
 
     def _find_tokens(self):
-        "The end token, one of those that the model stops at; padding; and what the model takes."
+        "The end token, one of those the model stops at; padding; what the model takes"
         self._takes = set(inspect.signature(self.model.forward).parameters)
         ends, pads = self._special("eos_token_id"), self._special("pad_token_id")
-        if not ends: raise ValueError("neither the model nor the tokenizer has an end token, so no sequence would ever be complete: "
-                                      "set tokenizer.eos_token or model.generation_config.eos_token_id")
+        if not ends: raise ValueError(
+            "neither the model nor the tokenizer has an end token, so no sequence "
+            "would ever be complete: set tokenizer.eos_token or "
+            "model.generation_config.eos_token_id")
         own = getattr(self.tokenizer, "eos_token_id", None)
         self.end_token_id = own if own in ends else ends[0]
         self.pad_token_id = pads[0] if pads else self.end_token_id
-        self._first = next((m.padding_idx + 1 for m in self.model.modules()
-                            if hasattr(m, "create_position_ids_from_input_ids")), 0) # RoBERTa and its kin
+        own = [m for m in self.model.modules() # RoBERTa and its kin count otherwise
+               if hasattr(m, "create_position_ids_from_input_ids")]
+        self._first = own[0].padding_idx + 1 if own else 0
 
     def _special(self, name):
-        "Ids of a special token: the generation config's, else the model's, else the tokenizer's."
-        for source in (getattr(self.model, "generation_config", None), self.model.config, self.tokenizer):
+        "Ids of a special token, of the first that knows any"
+        for source in self._sources():
             ids = getattr(source, name, None)
             if ids is not None: return ids if isinstance(ids, list) else [ids]
         return []
 
 # %% ../../nbs/24_causal.ipynb #e1194cb4
 @patch
-def _plain_ids(self: HFCausal, texts, what):
-    "Checked ids of texts, without any special token."
+def _plain_ids(self:HFCausal, texts, what):
+    "Checked ids of texts, without any special token"
     self._check_texts(texts, what)
     if len(texts) == 0: return []
-    ids = self.tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-    if self.tokenizer.unk_token_id not in (self.end_token_id, self.pad_token_id): self._check_known(texts, ids, what)
+    ids = self.tokenizer(list(texts), add_special_tokens=False, truncation=False,
+                         verbose=False)["input_ids"]
+    if self.tokenizer.unk_token_id not in (self.end_token_id, self.pad_token_id):
+        self._check_known(texts, ids, what)
     return ids
 
 @patch(as_prop=True)
-def prompt_start(self: HFCausal) -> list: # of ids, often empty or one
-    "What the tokenizer puts before a text."
-    full, plain = (self.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (True, False))
+def prompt_start(self:HFCausal)->list: # Of ids, often empty or one
+    "What the tokenizer puts before a text"
+    full, plain = (self.tokenizer("a", add_special_tokens=special)["input_ids"]
+                   for special in (True, False))
     return next(full[:i] for i in range(len(full) + 1) if full[i:i+len(plain)] == plain)
 
 # %% ../../nbs/24_causal.ipynb #5857c79c
 @patch
-def _input_ids(self: HFCausal, inputs):
-    "Checked token ids of prompts, not padded."
+def _tokenized(self:HFCausal, inputs):
+    "Checked token ids of prompts, not padded"
     start, longest = self.prompt_start, self.max_input_len
-    ids = [row if start and row[:len(start)] == start else start + row for row in self._plain_ids(inputs, "input")]
+    ids = [row if start and row[:len(start)] == start else start + row
+           for row in self._plain_ids(inputs, "input")]
     for i, row in enumerate(ids):
-        if not row: raise ValueError(f"input {i} is empty, and a decoder-only model continues a prompt of at least one token: "
-                                     f"begin it with a start token, such as {self.tokenizer.bos_token or self.tokenizer.eos_token!r}")
-        if longest is not None and len(row) > longest:
-            raise ValueError(f"input {i} has {len(row)} tokens, but the model takes {longest}: {inputs[i]!r}")
+        if not row: raise ValueError(
+            f"input {i} is empty, and a decoder-only model continues a prompt of at "
+            "least one token: begin it with a start token, such as "
+            f"{self.tokenizer.bos_token or self.tokenizer.eos_token!r}")
+        if longest is not None and len(row) > longest: raise ValueError(
+            f"input {i} has {len(row)} tokens, but the model takes {longest}: "
+            f"{inputs[i]!r}")
     return ids
 
 @patch
-def encode(self: HFCausal,
-    texts # list of target texts
-) -> torch.Tensor: # [B, L] ids, each row with its end token, padded
-    "Token ids of target texts, as they follow a prompt: without a start token."
+def encode(self:HFCausal,
+    texts # List of target texts
+)->torch.Tensor: # [B, L] ids, each row with its end token, padded
+    "Token ids of target texts, as they follow a prompt: without a start token"
     ids = self._plain_ids(texts, "target")
     self._check_spelt(texts, ids)
     return pad_rows([row + [self.end_token_id] for row in ids], self.pad_token_id)
 
 # %% ../../nbs/24_causal.ipynb #b3b6eb3b
 @patch
-def _read(self: HFCausal, rows):
-    "Rows of ids [B, P] and their attention mask [B, P], padded on the left."
+def _read(self:HFCausal, rows):
+    "Rows of ids [B, P] and their attention mask [B, P], padded on the left"
     rows = [row[::-1] for row in rows]
-    ids, mask = pad_rows(rows, self.pad_token_id), pad_rows([[1]*len(row) for row in rows], 0)
+    ids = pad_rows(rows, self.pad_token_id)
+    mask = pad_rows([[1]*len(row) for row in rows], 0)
     return ids.flip(1).to(self.device), mask.flip(1).to(self.device)
 
 @patch
-def prompts(self: HFCausal,
+def prompts(self:HFCausal,
     inputs # [B] prompts
-) -> tuple: # [B, P] ids and [B, P] attention mask, padded on the left
-    "What the model reads before the target."
+)->tuple: # [B, P] ids and [B, P] attention mask, padded on the left
+    "What the model reads before the target"
     return self._read(self._input_ids(inputs))
 
 # %% ../../nbs/24_causal.ipynb #162b972c
 @patch
-def _forward(self: HFCausal, ids, mask, keep=1, cache=None):
-    "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`, the end of the [R, S] that `mask` covers."
-    most = self.positions
-    if most is not None and len(mask) and (size := int(mask.sum(1).max())) + self._first > most:
-        raise ValueError(f"a prompt and what follows it need {size} positions, but the model has {most - self._first}: "
-                         "use shorter inputs or a smaller max_len")
+def _check_positions(self:HFCausal, mask):
+    "Raise when the model has fewer positions than a prompt and what follows it"
+    if self.positions is None or not len(mask): return
+    needed, there = int(mask.sum(1).max()), self.positions - self._first
+    if needed > there: raise ValueError(
+        f"a prompt and what follows it need {needed} positions, but the model has "
+        f"{there}: use shorter inputs or a smaller max_len")
+
+@patch(as_prop=True)
+def max_target_len(self:HFCausal)->int: # None when there is no limit
+    "Most tokens that a target may have, after a prompt of one token"
+    return None if self.positions is None else self.positions - self._first
+
+@patch
+def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
+    "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
+    self._check_positions(mask)
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
     optional = dict(position_ids=places, logits_to_keep=keep)
-    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=cache is not None,
-                     **{name: value for name, value in optional.items() if name in self._takes})
+    taken = {name: value for name, value in optional.items() if name in self._takes}
+    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
+                     use_cache=cache is not None, **taken)
     return out.logits[:, -keep:].float().log_softmax(-1)
 
 # %% ../../nbs/24_causal.ipynb #adb4a4cf
 @patch
-def _forced(self: HFCausal, ids, mask, targets):
-    "[B, L, V] log-probabilities at every place of the targets after prompts, in one pass."
+def _forced(self:HFCausal, ids, mask, targets):
+    "[B, L, V] log-probabilities at every place of the targets, in one pass"
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
-    ids, mask = torch.cat([ids, targets[:, :-1]], 1), torch.cat([mask, real[:, 1:].long()], 1)
+    ids = torch.cat([ids, targets[:, :-1]], 1)
+    mask = torch.cat([mask, real[:, 1:].long()], 1)
     return self._forward(ids, mask, keep=targets.shape[1])
 
 @patch
 @torch.inference_mode()
-def score(self: HFCausal,
+def score(self:HFCausal,
     inputs, # [B] prompts
-    targets: torch.Tensor # [B, L] ids with the end token, padded
-) -> torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
-    "Log-probability of every target token after its prompt, in one pass (teacher forcing)."
+    targets:torch.Tensor # [B, L] ids with the end token, padded
+)->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
+    "Log-probability of every target token after its prompt, in one pass"
     targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
-    log_probs = self._forced(*self.prompts(inputs), targets).gather(-1, targets[..., None])[..., 0]
-    return log_probs.masked_fill(~real_tokens(targets, self.end_token_id, self.pad_token_id), 0)
+    log_probs = self._forced(*self.prompts(inputs), targets)
+    scores = log_probs.gather(-1, targets[..., None])[..., 0]
+    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
+    return scores.masked_fill(~real, 0)
 
 # %% ../../nbs/24_causal.ipynb #6141ac74
 class CausalState(NamedTuple):
-    "Prefixes that wait to be extended."
-    cache: DynamicCache # keys and values of prompt and prefix, one row per prefix
-    mask: torch.Tensor # [R, S] 1 for tokens, 0 for padding
-    slots: torch.Tensor=None # [R] row of `cache` that holds each prefix; None when they are in order
-    spent: bool=False # may `extend` use its memory again?
+    "Prefixes that wait to be extended"
+    cache:DynamicCache # Keys and values of prompt and prefix, one row per prefix
+    mask:torch.Tensor # [R, S] 1 for tokens, 0 for padding
+    slots:torch.Tensor=None # [R] row of cache that holds each prefix; None: in order
+    spent:bool=False # May extend use its memory again?
 
-    def spend(self): "The same, to be extended for the last time"; return self._replace(spent=True)
+    def spend(self):
+        "The same, to be extended for the last time"
+        return self._replace(spent=True)
 
 @patch
-def _begin(self: HFCausal, ids, mask):
-    "Read prompts of ids."
+def _begin(self:HFCausal, ids, mask):
+    "Read prompts of ids"
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
-    if all(type(layer) is DynamicLayer for layer in cache.layers): # others, such as those of sliding windows, stay as they are
+    plain = all(type(layer) is DynamicLayer for layer in cache.layers)
+    if plain: # others, such as those of sliding windows, stay as they are
         for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask), log_probs
 
 @patch
 @torch.inference_mode()
-def start(self: HFCausal,
+def start(self:HFCausal,
     inputs # [B] prompts
-) -> tuple: # state and [B, V] log-probabilities of the first token, float32
-    "Read the prompts."
+)->tuple: # State and [B, V] log-probabilities of the first token, float32
+    "Read the prompts"
     return self._begin(*self.prompts(inputs))
 
 @patch
 @torch.inference_mode()
-def extend(self: HFCausal,
-    state: CausalState, # stays usable, unless it is `spend(state)`
-    rows, # [R] rows of `state` to continue, repeats allowed
+def extend(self:HFCausal,
+    state:CausalState, # Stays usable, unless it is spend(state)
+    rows, # [R] rows of state to continue, repeats allowed
     tokens # [R] token to append to each
-) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
-    "Append one token to each chosen row."
+)->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
+    "Append one token to each chosen row"
     rows, tokens = _chosen(rows, tokens, len(state.mask), self.device, self.vocab_size)
     mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
     log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
-    return CausalState(cache, mask, slots), log_probs if slots is None else log_probs[slots]
+    if slots is not None: log_probs = log_probs[slots]
+    return CausalState(cache, mask, slots), log_probs
 
 # %% ../../nbs/24_causal.ipynb #04c4dc7a
 @patch
-def _trial(self: HFCausal):
-    "Log-probabilities that should be equal, by what tells them apart."
+def _trial(self:HFCausal):
+    "Log-probabilities that should be equal, by what tells them apart"
     row, same = self._trial_rows()[0], HFModel._trial(self)
     targets = torch.tensor([row], device=self.device)
     forced = self._forced(*self._read([row]), targets)
-    plain = self.quiet(input_ids=torch.cat([targets, targets], 1)).logits[:, 2:5].float().log_softmax(-1)
-    return {**same, "under the positions and masks of HFCausal than by itself": (forced, plain)}
+    whole = torch.cat([targets, targets], 1) # prompt and target are alike
+    plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
+    what = "under the positions and masks of HFCausal than by itself"
+    return {**same, what: (forced, plain)}
 
 HFCausal.checks = True
 
 # %% ../../nbs/24_causal.ipynb #c3b95384
 @patch
 @torch.inference_mode()
-def row_bytes(self: HFCausal,
-    inputs, # list of prompts; the longest counts
-    max_len: int # decoding steps
-) -> int: # bytes
-    "Memory of one prefix of `max_len` tokens, and of its prompt, in a search."
+def row_bytes(self:HFCausal,
+    inputs, # List of prompts; the longest counts
+    max_len:int # Decoding steps
+)->int: # Bytes
+    "Memory of one prefix of `max_len` tokens, and of its prompt, in a search"
     token = torch.full((1, 1), self.end_token_id, device=self.device)
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(token, torch.ones_like(token), cache=cache)
-    own = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return 9*(prompt + max_len)*own//4 + 48*log_probs.shape[-1]
+    return prefix_bytes(cache_bytes(cache), prompt + max_len, log_probs.shape[-1])
 
 # %% ../../nbs/24_causal.ipynb #8eac3000
 @patch(cls_method=True)
-def from_pretrained(cls: HFCausal,
-    name, # a folder or a hub id
-    device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
-    dtype: torch.dtype=None, # of weights and activations; float32 when None
-    trust_remote_code: bool=False, # run code that the folder or the hub brings?
-    use_safetensors: bool=True # None takes pickled weights too, for want of others
+def from_pretrained(cls:HFCausal,
+    name, # A folder or a hub id
+    device=None, # Such as cuda, mps or cpu; the first that exists when None
+    dtype:torch.dtype=None, # Of weights and activations; float32 when None
+    trust_remote_code:bool=False, # Run code that the folder or the hub brings?
+    use_safetensors:bool=True # None takes pickled weights too, for want of others
 ):
-    "Load a model and its tokenizer."
+    "Load a model and its tokenizer"
+    trust = dict(trust_remote_code=trust_remote_code)
+    weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     try:
-        model = AutoModelForCausalLM.from_pretrained(name, dtype=dtype or torch.float32, use_safetensors=use_safetensors,
-                                                     trust_remote_code=trust_remote_code)
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError) as e:
-        raise OSError(f"cannot load {str(name)!r}: it is neither a folder with a model and a tokenizer, nor a decoder-only model "
-                      f"that the hub gives access to ({e})") from e
+        model = AutoModelForCausalLM.from_pretrained(name, **weights, **trust)
+        tokenizer = AutoTokenizer.from_pretrained(name, **trust)
+    except (OSError, ValueError) as e: raise OSError(
+        f"cannot load {str(name)!r}: it is neither a folder with a model and a "
+        "tokenizer, nor a decoder-only model that the hub gives access to "
+        f"({e})") from e
     return cls(model, tokenizer, device=device)

@@ -30,226 +30,292 @@ from ..search import Hypotheses, check_thresholds, holds, threshold_search
 
 # %% ../../nbs/28_generate.ipynb #1ba4371a
 class _PreparedSeq2Seq(HFSeq2Seq):
-    "An encoder–decoder model and the encoded inputs of one call of `generate`."
+    "An encoder–decoder model and the encoded inputs of one call of `generate`"
     def __init__(self, model, ids, special, encoder_outputs, attention_mask=None):
         super().__init__(model, special, device=model.device)
-        if ids.shape[1] != 1 or len(ids.unique()) > 1:
-            raise ValueError(f"the decoder starts with {ids[0].tolist()}: conformal_generate starts it with one token, the same for all "
-                             "inputs; force further ones by a rule (forced_bos_token_id, prefix_allowed_tokens_fn)")
-        self.start_token_id, self.end_token_id, self.pad_token_id = int(ids[0, 0]), special.eos_token_id, special.pad_token_id
-        self.hidden = encoder_outputs[0]
-        self.mask = self.hidden.new_ones(self.hidden.shape[:2], dtype=torch.long) if attention_mask is None else attention_mask
+        if ids.shape[1] != 1 or len(ids.unique()) > 1: raise ValueError(
+            f"the decoder starts with {ids[0].tolist()}: conformal_generate starts it "
+            "with one token, the same for all inputs; force further ones by a rule "
+            "(forced_bos_token_id, prefix_allowed_tokens_fn)")
+        self.start_token_id = int(ids[0, 0])
+        self.end_token_id = special.eos_token_id
+        self.pad_token_id = special.pad_token_id
+        self.hidden, self.mask = encoder_outputs[0], attention_mask
+        if self.mask is None:
+            self.mask = self.hidden.new_ones(self.hidden.shape[:2], dtype=torch.long)
 
-    def _encoded(self, inputs): return self.hidden[list(inputs)], self.mask[list(inputs)]
+    def _encoded(self, inputs):
+        rows = list(inputs)
+        return self.hidden[rows], self.mask[rows]
 
 class _PreparedCausal(HFCausal):
-    "A decoder-only model and the prompts of one call of `generate`."
+    "A decoder-only model and the prompts of one call of `generate`"
     def __init__(self, model, ids, special, attention_mask=None):
         super().__init__(model, special, device=model.device)
-        self.end_token_id, self.pad_token_id = special.eos_token_id, special.pad_token_id
-        self.ids, self.mask = ids, torch.ones_like(ids) if attention_mask is None else attention_mask
-        if not bool(self.mask[:, -1].all()): raise ValueError("prompts are padded on the right: set tokenizer.padding_side = 'left'")
+        self.end_token_id = special.eos_token_id
+        self.pad_token_id = special.pad_token_id
+        self.ids, self.mask = ids, attention_mask
+        if self.mask is None: self.mask = torch.ones_like(ids)
+        if not bool(self.mask[:, -1].all()): raise ValueError(
+            "prompts are padded on the right: set tokenizer.padding_side = 'left'")
 
     def prompts(self, inputs): return self.ids[list(inputs)], self.mask[list(inputs)]
 
 # %% ../../nbs/28_generate.ipynb #438917a5
 def prepared(model, ids, config, kwargs):
-    "The model and its prepared inputs as an adapter."
-    ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
-    pad = ends[0] if config.pad_token_id is None else config.pad_token_id
-    special = SimpleNamespace(eos_token_id=pad if pad in ends else ends[0], pad_token_id=pad)
+    "The model and its prepared inputs as an adapter"
+    ends, pad = config.eos_token_id, config.pad_token_id
+    if not isinstance(ends, list): ends = [ends]
+    if pad is None: pad = ends[0]
+    end = pad if pad in ends else ends[0]
+    special = SimpleNamespace(eos_token_id=end, pad_token_id=pad)
     cache = kwargs.pop("past_key_values", None)
-    if cache is not None and cache.get_seq_length() > 0:
-        raise ValueError("a cache that is filled already is not supported: give the whole prompt")
-    known, unused = {"attention_mask", "encoder_outputs"}, {"use_cache", "logits_to_keep", "position_ids"}
-    if more := {k for k, v in kwargs.items() if v is not None} - known - unused:
-        raise ValueError(f"inputs {sorted(more)} are not supported: conformal_generate takes input_ids (or encoder_outputs) and attention_mask")
+    if cache is not None and cache.get_seq_length() > 0: raise ValueError(
+        "a cache that is filled already is not supported: give the whole prompt")
+    known = {"attention_mask", "encoder_outputs"}
+    unused = {"use_cache", "logits_to_keep", "position_ids"}
+    more = {k for k, v in kwargs.items() if v is not None} - known - unused
+    if more: raise ValueError(
+        f"inputs {sorted(more)} are not supported: conformal_generate takes input_ids "
+        "(or encoder_outputs) and attention_mask")
     kind = _PreparedSeq2Seq if model.config.is_encoder_decoder else _PreparedCausal
     return kind(model, ids, special, **{k: v for k, v in kwargs.items() if k in known})
 
 # %% ../../nbs/28_generate.ipynb #c1dbdf49
 def check_request(model, config, criteria):
-    "Raise for what a conformal search cannot honour."
-    if (mode := config.get_generation_mode()) != GenerationMode.GREEDY_SEARCH:
-        raise ValueError(f"conformal_generate keeps every sequence above the thresholds; it cannot do {mode.value!r}: "
-                         "use do_sample=False and num_beams=1, without an assistant or contrastive search")
+    "Raise for what a conformal search cannot honour"
+    mode = config.get_generation_mode()
+    if mode != GenerationMode.GREEDY_SEARCH: raise ValueError(
+        "conformal_generate keeps every sequence above the thresholds; it cannot do "
+        f"{mode.value!r}: use do_sample=False and num_beams=1, without an assistant or "
+        "contrastive search")
     for name in ("output_attentions", "output_hidden_states", "output_logits"):
-        if getattr(config, name, None): raise ValueError(f"{name}=True is not supported: the search does not keep them")
-    if any(isinstance(c, MaxTimeCriteria) for c in criteria):
-        raise ValueError("max_time would make sets depend on the clock: use max_candidates to bound the work")
-    if config.eos_token_id is None: raise ValueError("no end token, so no sequence would ever be complete: give eos_token_id")
-    if any(m.training for m in model.modules()): raise ValueError("the model, or a part of it, is in training mode, where dropout changes its scores: call model.eval() first")
+        if getattr(config, name, None): raise ValueError(
+            f"{name}=True is not supported: the search does not keep them")
+    if any(isinstance(c, MaxTimeCriteria) for c in criteria): raise ValueError(
+        "max_time would make sets depend on the clock: use max_candidates to bound the "
+        "work")
+    if config.eos_token_id is None: raise ValueError(
+        "no end token, so no sequence would ever be complete: give eos_token_id")
+    if any(m.training for m in model.modules()): raise ValueError(
+        "the model, or a part of it, is in training mode, where dropout changes its "
+        "scores: call model.eval() first")
 
 # %% ../../nbs/28_generate.ipynb #dd0a4113
 class StoppingState(NamedTuple):
-    "Prefixes of which some were stopped."
-    inner: ProcessedState # those that were not
-    at: torch.Tensor # [R] row of each prefix in it; of no meaning for the stopped
-    ids: torch.Tensor # [R, S] the tokens so far
+    "Prefixes of which some were stopped"
+    inner:ProcessedState # Those that were not
+    at:torch.Tensor # [R] row of each prefix in it; of no meaning for the stopped
+    ids:torch.Tensor # [R, S] the tokens so far
 
-    def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
+    def spend(self):
+        "The same, to be extended for the last time"
+        return self._replace(inner=spend(self.inner))
 
 class _Stopping(Processed):
-    "A model under rules whose sequences end where a criterion says so."
+    "A model under rules whose sequences end where a criterion says so"
     def __init__(self, ar, logits_processor, criteria, longest):
         super().__init__(ar, logits_processor)
-        self.criteria, self.longest = StoppingCriteriaList(criteria), longest # most tokens, prompt included
+        self.criteria = StoppingCriteriaList(criteria)
+        self.longest = longest # most tokens, prompt included
 
     def start(self, inputs):
         inner, log_probs = super().start(inputs)
         self.vocab_size = log_probs.shape[1]
-        return StoppingState(inner, torch.arange(len(inputs), device=log_probs.device), inner.ids), log_probs
+        rows = torch.arange(len(inputs), device=log_probs.device)
+        return StoppingState(inner, rows, inner.ids), log_probs
 
     @torch.inference_mode()
     def extend(self, state, rows, tokens):
         ids, inner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.inner
         stopped = self.criteria(ids, None)
         go = ~stopped & (ids.shape[1] < self.longest)
-        log_probs = torch.full((len(ids), self.vocab_size), -torch.inf, device=ids.device)
+        log_probs = torch.full((len(ids), self.vocab_size), -torch.inf,
+                               device=ids.device)
         log_probs[stopped, self.end_token_id] = 0.
-        if go.any(): inner, log_probs[go] = super().extend(inner, state.at[rows[go]], tokens[go])
+        if go.any():
+            inner, log_probs[go] = super().extend(inner, state.at[rows[go]], tokens[go])
         return StoppingState(inner, go.cumsum(0) - 1, ids), log_probs
 
 # %% ../../nbs/28_generate.ipynb #14e81008
 def without_added_ends(
-    table: Hypotheses, # of a search with a `_Stopping` model
-    ar: _Stopping,
-    before: torch.Tensor, # [B, S] what the model read before
-    thresholds: np.ndarray, # [L]
-    normalize: bool=True # score per token?
-) -> Hypotheses: # as the criteria ended them
-    "Take the end tokens away that stand for a stop, and hold the scores against the thresholds again."
+    table:Hypotheses, # Of a search with a _Stopping model
+    ar:_Stopping, # The model
+    before:torch.Tensor, # [B, S] what the model read before
+    thresholds:np.ndarray, # [1 or n, L] least scores after each step
+    normalize:bool=True # Score per token?
+)->Hypotheses: # As the criteria ended them
+    "Take the end tokens away that stand for a stop, and hold scores against thresholds"
     tokens, length = table.tokens.copy(), table.length.copy()
     for n in np.unique(length[length > 1]):
         rows = np.flatnonzero(table.length == n)
-        ids = torch.cat([before[table.owner[rows]], torch.as_tensor(tokens[rows, :n-1], device=before.device)], 1)
+        written = torch.as_tensor(tokens[rows, :n-1], device=before.device)
+        ids = torch.cat([before[table.owner[rows]], written], 1)
         stopped = rows[ar.criteria(ids, None).cpu().numpy()]
         tokens[stopped, n-1], length[stopped] = ar.pad_token_id, n - 1
-    L = len(thresholds)
-    table = replace(table, tokens=tokens[:, :L], log_probs=table.log_probs[:, :L], length=length)
-    table = table.select(np.lexsort((-(table.scores if normalize else table.sums), table.owner)))
+    L = thresholds.shape[1]
+    table = replace(table, tokens=tokens[:, :L], log_probs=table.log_probs[:, :L],
+                    length=length)
+    scores = table.scores if normalize else table.sums
+    table = table.select(np.lexsort((-scores, table.owner)))
     return table.select(holds(table, thresholds, normalize))
 
 # %% ../../nbs/28_generate.ipynb #bb2eeb1e
 @dataclass
 class ConformalGenerateOutput(ModelOutput):
-    "All members of all sets, a row each, by input and falling score."
-    sequences: torch.LongTensor = None # [R, S+L] start token or prompt, then the generated tokens, then padding
-    owner: torch.LongTensor = None # [R] index of the input
-    sequences_scores: torch.Tensor = None # [R] log-likelihood in nats, per token if normalised
-    log_probs: torch.Tensor = None # [R, L] log-probability of each generated token, under the rules; 0 on padding
-    lengths: torch.LongTensor = None # [R] generated tokens
-    set_sizes: torch.LongTensor = None # [B] members for each input
-    truncated: torch.BoolTensor = None # [B] did `max_candidates` bite?
+    "All members of all sets, a row each, by input and falling score"
+    sequences:torch.LongTensor=None # [R, S+L] start token or prompt, then tokens
+    owner:torch.LongTensor=None # [R] index of the input
+    sequences_scores:torch.Tensor=None # [R] log-likelihood in nats, or per token
+    log_probs:torch.Tensor=None # [R, L] log-probability of each token; 0 on padding
+    lengths:torch.LongTensor=None # [R] generated tokens
+    set_sizes:torch.LongTensor=None # [B] members for each input
+    truncated:torch.BoolTensor=None # [B] did the budget max_candidates run out?
 
 def _output(table, ids, normalize):
-    "A table of hypotheses as `generate` returns its results."
+    "A table of hypotheses as `generate` returns its results"
     longest = table.length.max(initial=0)
     def tensor(x): return torch.as_tensor(np.ascontiguousarray(x), device=ids.device)
     tokens, owner = tensor(table.tokens[:, :longest]), tensor(table.owner)
-    scores = table.scores if normalize else table.sums
-    return ConformalGenerateOutput(torch.cat([ids[owner], tokens], 1), owner, tensor(scores.astype(np.float32)),
-        tensor(table.log_probs[:, :longest]), tensor(table.length), tensor(table.set_sizes), tensor(table.truncated))
+    scores = (table.scores if normalize else table.sums).astype(np.float32)
+    return ConformalGenerateOutput(
+        torch.cat([ids[owner], tokens], 1), owner, tensor(scores),
+        tensor(table.log_probs[:, :longest]), tensor(table.length),
+        tensor(table.set_sizes), tensor(table.truncated))
 
 # %% ../../nbs/28_generate.ipynb #9dbe9cef
 def longest_of(criteria, config):
-    "Most tokens of a sequence, start token or prompt included."
-    return min([c.max_length for c in criteria if isinstance(c, MaxLengthCriteria)] + [config.max_length])
+    "Most tokens of a sequence, start token or prompt included"
+    limits = [c.max_length for c in criteria if isinstance(c, MaxLengthCriteria)]
+    return min(limits + [config.max_length])
 
 def other_ends(criteria, end):
-    "Criteria that end a sequence in another way than by the token `end`."
-    def known(c): return isinstance(c, MaxLengthCriteria) or torch.as_tensor(getattr(c, "eos_token_id", -1)).tolist() in (end, [end])
+    "Criteria that end a sequence in another way than by the token `end`"
+    def known(c):
+        ends = torch.as_tensor(getattr(c, "eos_token_id", -1)).tolist()
+        return isinstance(c, MaxLengthCriteria) or ends in (end, [end])
     return [c for c in criteria if not known(c)]
 
-def step_thresholds(thresholds, max_len):
-    "One threshold for each step, or a clear error."
-    if thresholds is None:
-        raise ValueError("thresholds are missing: generate(..., custom_generate=conformal_generate, thresholds=…)")
-    try: return check_thresholds(thresholds.cpu() if isinstance(thresholds, torch.Tensor) else thresholds, max_len)
-    except ValueError as e: raise ValueError(f"{e}. There are {max_len} decoding steps: give as many max_new_tokens as thresholds") from None
+def step_thresholds(
+    thresholds, # One number, one for each step, or for each input and step
+    max_len:int, # Decoding steps
+    n:int=1 # Inputs
+)->np.ndarray: # [1 or n, max_len]
+    "One threshold for each step, or a clear error"
+    if thresholds is None: raise ValueError(
+        "thresholds are missing: generate(..., custom_generate=conformal_generate, "
+        "thresholds=…)")
+    if isinstance(thresholds, torch.Tensor): thresholds = thresholds.cpu()
+    try: t = check_thresholds(thresholds, max_len, n)
+    except ValueError as e: raise ValueError(
+        f"{e}. There are {max_len} decoding steps: give as many max_new_tokens as "
+        "thresholds") from None
+    return np.broadcast_to(t, (len(t), max_len))
 
 # %% ../../nbs/28_generate.ipynb #8d84c58d
 class CalibratedOn(NamedTuple):
-    "What a calibration saw."
-    model: object # of `transformers`
-    rules: list # logits processors, in order
-    tokens: tuple # ids of start (None for a decoder-only model), end and padding
+    "What a calibration saw"
+    model:object # Of transformers
+    rules:list # Logits processors, in order
+    tokens:tuple # Ids of start (None for a decoder-only model), end and padding
 
 def special_tokens(ar):
-    "Ids of start (None for a decoder-only model), end and padding."
+    "Ids of start (None for a decoder-only model), end and padding"
     return getattr(ar, "start_token_id", None), ar.end_token_id, ar.pad_token_id
 
 def same_rules(these, those):
     "Are these logits processors the same, in the same order?"
-    return len(these) == len(those) and all(a is b or repr(_described(a)) == repr(_described(b)) for a, b in zip(these, those))
+    def same(a, b): return a is b or repr(_described(a)) == repr(_described(b))
+    return len(these) == len(those) and all(map(same, these, those))
 
 # %% ../../nbs/28_generate.ipynb #ac32e9fd
 def check_calibrated(ar, logits_processor, criteria, seen):
-    "Raise when `generate` does something else than what calibration saw."
-    if not isinstance(seen, CalibratedOn): raise TypeError(f"rules must come from generate_arguments(cp), or be None for no check; got {seen!r}")
+    "Raise when `generate` does something else than what calibration saw"
+    if not isinstance(seen, CalibratedOn): raise TypeError(
+        "rules must come from generate_arguments(sets), or be None for no check; "
+        f"got {seen!r}")
     def names(objects): return [type(o).__name__ for o in objects]
-    through = "The promise holds under the same conditions only; rules=None lets others through, without a promise"
-    if ar.model is not seen.model:
-        raise ValueError(f"generate runs on another model object than calibration: call cp.ar.model.generate. {through}")
+    through = ("Coverage is guaranteed under the same conditions only; rules=None lets "
+               "others through, without a guarantee")
+    if ar.model is not seen.model: raise ValueError(
+        "generate runs on another model object than calibration: call "
+        f"sets.model.model.generate. {through}")
     if special_tokens(ar) != seen.tokens or criteria:
-        raise ValueError(f"calibration saw no other ends than the end token: start, end and padding {seen.tokens}; "
-                         f"generate has {special_tokens(ar)}{f' and ends sequences by {names(criteria)} too' if criteria else ''}. {through}")
-    if not same_rules(logits_processor, seen.rules):
-        raise ValueError(f"calibration saw the rules {names(seen.rules)}, and generate applies {names(logits_processor)}, differing in class, settings "
-                         "or order (some may come from model.generation_config): calibrate with Processed(ar, rules), or on target_log_probs. " + through)
+        too = f" and ends sequences by {names(criteria)} too" if criteria else ""
+        raise ValueError("calibration saw no other ends than the end token: start, end "
+                         f"and padding {seen.tokens}; generate has "
+                         f"{special_tokens(ar)}{too}. {through}")
+    if not same_rules(logits_processor, seen.rules): raise ValueError(
+        f"calibration saw the rules {names(seen.rules)}, and generate applies "
+        f"{names(logits_processor)}, differing in class, settings or order (some may "
+        "come from model.generation_config): calibrate with Processed(model, rules), "
+        f"or on target_log_probs. {through}")
 
 # %% ../../nbs/28_generate.ipynb #0e47bce5
 def conformal_generate(
-    model, # called as `model.generate(..., custom_generate=conformal_generate, thresholds=…)`
-    input_ids, logits_processor, stopping_criteria, generation_config, # prepared by `generate`
-    thresholds=None, # [max_new_tokens] least score after each step, in nats (per token if normalised), slack included; or one number
-    normalize: bool=True, # is the score of a prefix divided by its number of tokens?
-    max_rows: int=1024, # most prefixes in a call of the model; never changes the result
-    max_candidates: int=None, # most unfinished prefixes of an input at a step; marks it truncated
-    rules: CalibratedOn=None, # what calibration saw, from `generate_arguments`; anything else is then an error
-    **model_kwargs # prepared by `generate`
-) -> ConformalGenerateOutput:
-    "All sequences whose prefixes pass the thresholds (Deutschmann et al. 2024, equation 10), under the rules of `generate`"
+    model, # Its generate has custom_generate=conformal_generate, thresholds=…
+    input_ids, logits_processor, stopping_criteria, generation_config, # From `generate`
+    thresholds=None, # [max_new_tokens] least scores in nats after each step; or one
+    normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
+    max_rows:int=1024, # Most prefixes in a call of the model; never changes the result
+    max_candidates:int=None, # Budget: most unfinished prefixes of an input at a step
+    rules:CalibratedOn=None, # What calibration saw; anything else is then an error
+    **model_kwargs # From `generate`
+)->ConformalGenerateOutput:
+    "All sequences whose prefixes pass the thresholds, under the rules of `generate`"
     check_request(model, generation_config, stopping_criteria)
-    ar, longest = prepared(model, input_ids, generation_config, model_kwargs), longest_of(stopping_criteria, generation_config)
+    ar = prepared(model, input_ids, generation_config, model_kwargs)
+    longest = longest_of(stopping_criteria, generation_config)
     criteria = other_ends(stopping_criteria, ar.end_token_id)
     if rules is not None: check_calibrated(ar, logits_processor, criteria, rules)
-    t = step_thresholds(thresholds, longest - input_ids.shape[1])
-    search = partial(threshold_search, inputs=range(len(input_ids)), normalize=normalize, max_rows=max_rows, max_candidates=max_candidates)
-    if criteria:
+    n, L = len(input_ids), longest - input_ids.shape[1]
+    t = step_thresholds(thresholds, L, n)
+    search = partial(threshold_search, inputs=range(n), normalize=normalize,
+                     max_rows=max_rows, max_candidates=max_candidates)
+    if not criteria:
+        table = search(Processed(ar, logits_processor), thresholds=t, max_len=L)
+    else:
         ar = _Stopping(ar, logits_processor, criteria, longest)
-        table = search(ar, thresholds=np.append(t, -np.inf), max_len=len(t) + 1)
+        longer = np.pad(t, ((0, 0), (0, 1)), constant_values=-np.inf)
+        table = search(ar, thresholds=longer, max_len=L + 1)
         table = without_added_ends(table, ar, input_ids, t, normalize)
-    else: table = search(Processed(ar, logits_processor), thresholds=t, max_len=len(t))
     return _output(table, input_ids, normalize)
 
 # %% ../../nbs/28_generate.ipynb #cadfbe8f
 def generate_arguments(
-    cp # a calibrated `DynamicConformalBeams` or `ConformalLevelSets`
-) -> dict: # keywords of `generate`
-    "What `generate` needs to search the sets of a calibrated procedure."
-    if type(cp) not in (DynamicConformalBeams, ConformalLevelSets):
-        raise TypeError(f"{type(cp).__name__}: sets that thresholds alone define are those of DynamicConformalBeams or ConformalLevelSets")
-    if getattr(cp.ar, "masked", False): raise TypeError("generate does not know masks: use cp.predict")
-    cp.guarantee
-    thresholds = cp.lowest if type(cp) is ConformalLevelSets else cp.thresholds - cp.slack
-    rules, ar = getattr(cp.ar, "logits_processor", LogitsProcessorList()), cp.ar.ar if isinstance(cp.ar, Processed) else cp.ar
+    sets # A calibrated ConformalLevelSets or DynamicConformalBeams, without groups
+)->dict: # Keywords of generate
+    "What `generate` needs to search the sets of a calibrated procedure"
+    if type(sets) not in (DynamicConformalBeams, ConformalLevelSets): raise TypeError(
+        f"{type(sets).__name__}: sets that thresholds alone define are those of "
+        "ConformalLevelSets or DynamicConformalBeams")
+    model = sets.model
+    if getattr(model, "masked", False):
+        raise TypeError("generate does not know masks: use sets.predict")
+    if sets.group is not None:
+        raise TypeError("generate does not know groups: use sets.predict")
+    thresholds = sets.thresholds - sets.margin
+    rules = getattr(model, "logits_processor", LogitsProcessorList())
+    ar = model.ar if isinstance(model, Processed) else model
     seen = CalibratedOn(getattr(ar, "model", None), list(rules), special_tokens(ar))
-    return dict(custom_generate=conformal_generate, thresholds=thresholds, normalize=cp.normalize, max_new_tokens=cp.max_len, do_sample=False,
-                num_beams=1, eos_token_id=ar.end_token_id, pad_token_id=ar.pad_token_id, logits_processor=rules, rules=seen)
+    return dict(custom_generate=conformal_generate, thresholds=thresholds, rules=seen,
+                normalize=sets.normalize, max_candidates=sets.max_candidates,
+                max_new_tokens=sets.max_len, do_sample=False, num_beams=1,
+                eos_token_id=ar.end_token_id, pad_token_id=ar.pad_token_id,
+                logits_processor=rules)
 
 # %% ../../nbs/28_generate.ipynb #605ef6fb
 def target_log_probs(
-    model, # called as `model.generate(..., custom_generate=target_log_probs, targets=ids)`
-    input_ids, logits_processor, stopping_criteria, generation_config, # prepared by `generate`
+    model, # Its generate has custom_generate=target_log_probs, targets=ids
+    input_ids, logits_processor, stopping_criteria, generation_config, # From `generate`
     targets=None, # [B, L] ids with the end token, padded
-    **model_kwargs # prepared by `generate`
-) -> torch.Tensor: # [B, L] natural log-probabilities; 0 for padding, −∞ for what the rules forbid
-    "Log-probabilities of targets under the rules of `generate`, for calibration (give the same `max_new_tokens`)"
+    **model_kwargs # From `generate`
+)->torch.Tensor: # [B, L] natural log-probabilities; 0 on padding, −∞ where forbidden
+    "Log-probabilities of targets under the rules of `generate`, for calibration"
     check_request(model, generation_config, stopping_criteria)
-    if targets is None:
-        raise ValueError("targets are missing: generate(..., custom_generate=target_log_probs, targets=…)")
+    if targets is None: raise ValueError(
+        "targets are missing: generate(..., custom_generate=target_log_probs, "
+        "targets=…)")
     ar = prepared(model, input_ids, generation_config, model_kwargs)
     targets = check_ids(targets, ar.end_token_id, ar.pad_token_id)
-    if len(targets) != len(input_ids): raise ValueError(f"{len(input_ids)} inputs but {len(targets)} targets")
     return Processed(ar, logits_processor).score(range(len(input_ids)), targets)

@@ -16,64 +16,78 @@ from .rules import Wrapper, described_hash
 
 # %% ../../nbs/27_masks.ipynb #59d7c3df
 class Mask(Protocol):
-    "Forbids tokens; without a state of its own."
-    def prepare(self, inputs) -> torch.Tensor: "[B, …] What it needs of each input."
+    "Forbids tokens; without a state of its own"
+    def prepare(self, inputs)->torch.Tensor: "[B, …] What it needs of each input"
     def __call__(self,
-        ids:torch.Tensor,   # [R, S] tokens of each prefix; S is 0 at first, and rows that have ended hold padding
+        ids:torch.Tensor,   # [R, S] tokens so far, S ≥ 0; padded after the end
         known:torch.Tensor, # [R, …] what it needs of the input of each
-    ) -> torch.Tensor: "[R, V] True where a token may not come next."
+    )->torch.Tensor: "[R, V] True where a token may not come next"
 
 # %% ../../nbs/27_masks.ipynb #7d05bf6c
 class MaskedState(NamedTuple):
-    "Prefixes that wait to be extended."
-    inner: Any # state of the model itself
-    ids: torch.Tensor # [R, S] the tokens so far
-    known: tuple # of tensors [R, …], what each mask needs of the input
+    "Prefixes that wait to be extended"
+    inner:Any # State of the model itself
+    ids:torch.Tensor # [R, S] the tokens so far
+    known:tuple # Of tensors [R, …], what each mask needs of the input
 
-    def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
+    def spend(self):
+        "The same, to be extended for the last time"
+        return self._replace(inner=spend(self.inner))
 
 class Masked(Wrapper):
-    "An `Autoregressor` that gives no probability to what masks forbid; the rest is as it was."
+    "An `Autoregressor` that gives no probability to what masks forbid"
     def __init__(self,
-        ar, # the model, an `Autoregressor`
-        masks, # a list of masks
+        ar, # The model, an Autoregressor
+        masks, # A list of masks
     ):
         super().__init__(ar)
         self.masks = list(masks)
 
     masked = True
-    def __repr__(self): return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"
-    def fingerprint(self) -> str: "SHA-256 of the model's fingerprint and of the masks"; return described_hash(self.ar, self.masks)
+    def __repr__(self):
+        return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"
 
-    def _known(self, inputs, device): return tuple(m.prepare(inputs).to(device) for m in self.masks)
+    def fingerprint(self)->str:
+        "SHA-256 of the model's fingerprint and of the masks"
+        return described_hash(self.ar, self.masks)
+
+    def _known(self, inputs, device):
+        "What each mask needs of the inputs"
+        return tuple(m.prepare(inputs).to(device) for m in self.masks)
+
     def _forbid(self, log_probs, ids, known):
-        "The log-probabilities of the next token, −∞ where a mask forbids it."
+        "The log-probabilities of the next token, −∞ where a mask forbids it"
         for mask, k in zip(self.masks, known):
             found = mask(ids, k)
-            if found.shape != log_probs.shape:
-                raise ValueError(f"{type(mask).__name__} gives {list(found.shape)} for {len(ids)} prefixes, not {list(log_probs.shape)}: a row each, with every token")
+            if found.shape != log_probs.shape: raise ValueError(
+                f"{type(mask).__name__} gives {list(found.shape)} for {len(ids)} "
+                f"prefixes, not {list(log_probs.shape)}: a row each, with every token")
             log_probs = log_probs.masked_fill(found, -torch.inf)
         return log_probs
 
     @torch.inference_mode()
     def start(self,
         inputs # [B] inputs of the model
-    ) -> tuple: # state and [B, V] log-probabilities of the first token
-        "Log-probabilities after the empty prefix; −∞ where forbidden."
+    )->tuple: # State and [B, V] log-probabilities of the first token
+        "Log-probabilities after the empty prefix; −∞ where forbidden"
         inner, log_probs = self.ar.start(inputs)
-        ids, known = torch.zeros(len(inputs), 0, dtype=torch.long, device=log_probs.device), self._known(inputs, log_probs.device)
+        device = log_probs.device
+        ids = torch.zeros(len(inputs), 0, dtype=torch.long, device=device)
+        known = self._known(inputs, device)
         return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
 
     @torch.inference_mode()
     def extend(self,
-        state:MaskedState, # stays usable, unless it is `spend(state)`
-        rows:torch.Tensor, # [R] rows of `state` to continue, repeats allowed
+        state:MaskedState, # Stays usable, unless it is spend(state)
+        rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
         tokens:torch.Tensor, # [R] token to append to each
-    ) -> tuple: # state of R rows and [R, V] log-probabilities of the next token
-        "Log-probabilities after one more token; −∞ where forbidden."
-        rows, tokens = (torch.as_tensor(v, device=state.ids.device) for v in (rows, tokens))
+    )->tuple: # State of R rows and [R, V] log-probabilities of the next token
+        "Log-probabilities after one more token; −∞ where forbidden"
+        new = dict(device=state.ids.device)
+        rows, tokens = torch.as_tensor(rows, **new), torch.as_tensor(tokens, **new)
         inner, log_probs = self.ar.extend(state.inner, rows, tokens)
-        ids, known = torch.cat([state.ids[rows], tokens[:, None]], 1), tuple(k[rows] for k in state.known)
+        ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
+        known = tuple(k[rows] for k in state.known)
         return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
 
 # %% ../../nbs/27_masks.ipynb #5c975850
@@ -82,21 +96,25 @@ class Masked(Wrapper):
 def forbidden(self:Masked,
     inputs, # [B] inputs of the model
     targets:torch.Tensor, # [B, L] ids with the end token, padded
-    batch_size:int=1024, # targets at a time
-) -> torch.Tensor: # [B, L] True where a mask forbids the token; False on padding
-    "Which tokens of targets are forbidden."
+    batch_size:int=1024, # Targets at a time
+)->torch.Tensor: # [B, L] True where a mask forbids the token; False on padding
+    "Which tokens of targets are forbidden"
     found = torch.zeros(targets.shape, dtype=torch.bool, device=targets.device)
-    for i in range(0, len(targets), batch_size):
-        known, ids = self._known(take(inputs, range(i, min(i + batch_size, len(targets)))), targets.device), targets[i:i+batch_size]
+    for rows in torch.arange(len(targets)).split(batch_size):
+        ids = targets[rows]
+        known = self._known(take(inputs, rows.tolist()), targets.device)
         for mask, k in zip(self.masks, known):
-            for step in range(ids.shape[1]): found[i:i+batch_size, step] |= mask(ids[:, :step], k).gather(1, ids[:, step:step+1])[:, 0]
+            for step in range(ids.shape[1]):
+                barred = mask(ids[:, :step], k).gather(1, ids[:, step:step+1])[:, 0]
+                found[rows, step] |= barred
     return found & real_tokens(targets, self.end_token_id, self.pad_token_id)
 
 @patch
 def score(self:Masked,
     inputs, # [B] inputs of the model
     targets:torch.Tensor, # [B, L] ids with the end token, padded
-) -> torch.Tensor: # [B, L] natural log-probabilities; 0 for padding, −∞ for what is forbidden
-    "Log-probability of every target token."
+)->torch.Tensor: # [B, L] natural log-probabilities; 0 on padding, −∞ where forbidden
+    "Log-probability of every target token"
     scores = self.ar.score(inputs, targets)
-    return scores.masked_fill(self.forbidden(inputs, targets.to(scores.device)), -torch.inf)
+    forbidden = self.forbidden(inputs, targets.to(scores.device))
+    return scores.masked_fill(forbidden, -torch.inf)

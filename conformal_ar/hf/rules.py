@@ -14,80 +14,100 @@ from typing import Any, NamedTuple
 import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
-from ..autoregressive import spend
+from ..autoregressive import spend, stepwise_scores
 from .adapter import check_tokens
 
 # %% ../../nbs/26_rules.ipynb #9778bb35
 class ProcessedState(NamedTuple):
-    "Prefixes that wait to be extended."
-    inner: Any # state of the model itself
-    ids: torch.Tensor # [R, S] the tokens so far, start token or prompt included
-    owner: torch.Tensor # [R] input of each prefix, as its index in the call of `generate`; −1 elsewhere
+    "Prefixes that wait to be extended"
+    inner:Any # State of the model itself
+    ids:torch.Tensor # [R, S] the tokens so far, start token or prompt included
+    owner:torch.Tensor # [R] input of each prefix, its index in generate; −1 elsewhere
 
-    def spend(self): "The same, to be extended for the last time"; return self._replace(inner=spend(self.inner))
+    def spend(self):
+        "The same, to be extended for the last time"
+        return self._replace(inner=spend(self.inner))
+
+def _own(name, *default):
+    "What a wrapper has from its model; the default where the model has none"
+    return property(lambda self: getattr(self.ar, name, *default))
 
 class Wrapper:
-    "An `Autoregressor` around another one, with its tokens, texts and rounding."
-    def __init__(self, ar): self.ar, self.end_token_id, self.pad_token_id = ar, ar.end_token_id, ar.pad_token_id
-    score_rounding = property(lambda self: getattr(self.ar, "score_rounding", 0.), doc="The model's own")
-    scores_by_decoding = property(lambda self: getattr(self.ar, "scores_by_decoding", False), doc="The model's own")
-    row_bytes = property(lambda self: self.ar.row_bytes, doc="Memory of a prefix, for models that know it")
-    tokenizer = property(lambda self: self.ar.tokenizer, doc="The model's, if it has one")
-    device = property(lambda self: self.ar.device, doc="The model's, if it has one")
-    prompts = property(lambda self: self.ar.prompts, doc="The model's, if it has one")
-    start_token_id = property(lambda self: self.ar.start_token_id, doc="The model's, if it has one")
-    bare = property(lambda self: getattr(self.ar, "bare", self.ar), doc="The model below all wrappers")
-    masked = property(lambda self: getattr(self.ar, "masked", False), doc="Does one of the wrappers below forbid without renormalising?")
+    "An `Autoregressor` around another one, with its tokens, texts and rounding"
+    def __init__(self, ar):
+        self.ar = ar
+        self.end_token_id, self.pad_token_id = ar.end_token_id, ar.pad_token_id
+
+    score_rounding = _own("score_rounding", 0.)
+    scores_by_decoding = _own("scores_by_decoding", False)
+    tokenizer, device, row_bytes = _own("tokenizer"), _own("device"), _own("row_bytes")
+    prompts, start_token_id = _own("prompts"), _own("start_token_id")
+    max_target_len = _own("max_target_len", None)
+    masked = _own("masked", False) # does a wrapper forbid without renormalising?
+
+    @property
+    def bare(self):
+        "The model below all wrappers"
+        return getattr(self.ar, "bare", self.ar)
+
     def check(self, inputs):
         if hasattr(self.ar, "check"): self.ar.check(inputs)
     def encode(self, texts): return self.ar.encode(texts)
     def decode(self, ids): return self.ar.decode(ids)
 
 class Processed(Wrapper):
-    "An `Autoregressor` under the rules of logits processors, renormalised."
+    "An `Autoregressor` under the rules of logits processors, renormalised"
     def __init__(self,
-        ar, # the model, an `Autoregressor`
-        logits_processor, # a list of logits processors of `transformers`
+        ar, # The model, an Autoregressor
+        logits_processor, # A list of logits processors of transformers
     ):
         super().__init__(ar)
         self.logits_processor = LogitsProcessorList(logits_processor)
         for p in self.logits_processor:
-            if any(word in type(p).__name__ for word in ("ClassifierFreeGuidance", "SynthID")):
-                raise ValueError(f"{type(p).__name__} keeps a state of its own, and a search does not go straight on")
+            name = type(p).__name__
+            if any(word in name for word in ("ClassifierFreeGuidance", "SynthID")):
+                raise ValueError(f"{name} keeps a state of its own, and a search does "
+                                 "not go straight on")
 
-    def __repr__(self): return f"Processed({self.ar}, {[type(p).__name__ for p in self.logits_processor]})"
+    def __repr__(self):
+        names = [type(p).__name__ for p in self.logits_processor]
+        return f"Processed({self.ar}, {names})"
 
 # %% ../../nbs/26_rules.ipynb #980ad0ce
 @patch
-def _process(self: Processed, ids, log_probs, owner):
-    "Log-probabilities under the rules."
+def _process(self:Processed, ids, log_probs, owner):
+    "Log-probabilities under the rules"
     if not self.logits_processor: return log_probs
-    for processor in self.logits_processor: log_probs = aligned(processor, owner)(ids, log_probs)
+    for processor in self.logits_processor:
+        log_probs = aligned(processor, owner)(ids, log_probs)
     dead = (log_probs == -torch.inf).all(1, keepdim=True)
     return log_probs.log_softmax(-1).masked_fill(dead, -torch.inf)
 
 @patch
-def _before(self: Processed, inputs):
-    "[B, S] tokens before the first one that is generated."
+def _before(self:Processed, inputs):
+    "[B, S] tokens before the first one that is generated"
     if hasattr(self.ar, "prompts"): return self.ar.prompts(inputs)[0]
     first = getattr(self.ar, "start_token_id", self.pad_token_id)
     return torch.full((len(inputs), 1), first, device=getattr(self.ar, "device", None))
 
 # %% ../../nbs/26_rules.ipynb #703007bf
 def aligned(
-    processor, # of logits
-    owner: torch.Tensor # [R] input that each row belongs to; −1 where it has no index
-): # a processor for these rows
-    "Line up what a processor holds for each input with the rows of a search."
+    processor, # Of logits
+    owner:torch.Tensor # [R] input that each row belongs to; −1 where it has no index
+): # A processor for these rows
+    "Line up what a processor holds for each input with the rows of a search"
     names = ("encoder_input_ids", "prompt_ignore_length", "generated_ngrams")
-    held = {n: v for n in names if isinstance(v := getattr(processor, n, None), (torch.Tensor, list))}
+    held = {name: getattr(processor, name, None) for name in names}
+    held = {name: v for name, v in held.items() if isinstance(v, (torch.Tensor, list))}
     allowed = getattr(processor, "_prefix_allowed_tokens_fn", None)
     if not held and allowed is None: return processor
     new, index = copy.copy(processor), [i if i >= 0 else None for i in owner.tolist()]
-    if held and None in index:
-        raise ValueError(f"{type(processor).__name__} belongs to the inputs of one call of generate: use it there")
-    for name, value in held.items():
-        setattr(new, name, value[owner] if isinstance(value, torch.Tensor) else [value[i] for i in index])
+    if held and None in index: raise ValueError(
+        f"{type(processor).__name__} belongs to the inputs of one call of generate: "
+        "use it there")
+    for name, v in held.items():
+        lined_up = v[owner] if isinstance(v, torch.Tensor) else [v[i] for i in index]
+        setattr(new, name, lined_up)
     new.batch_size, new._num_beams = len(index), 1
     new._prefix_allowed_tokens_fn = lambda row, ids: allowed(index[row], ids)
     return new
@@ -95,23 +115,24 @@ def aligned(
 # %% ../../nbs/26_rules.ipynb #408229f1
 @patch
 @torch.inference_mode()
-def start(self: Processed,
+def start(self:Processed,
     inputs # [B] inputs of the model
-) -> tuple: # state and [B, V] log-probabilities of the first token
-    "Log-probabilities after the empty prefix, under the rules."
+)->tuple: # State and [B, V] log-probabilities of the first token
+    "Log-probabilities after the empty prefix, under the rules"
     inner, log_probs = self.ar.start(inputs)
-    owner = torch.tensor([i if isinstance(i, (int, np.integer)) else -1 for i in inputs], device=log_probs.device)
+    index = [i if isinstance(i, (int, np.integer)) else -1 for i in inputs]
+    owner = torch.tensor(index, device=log_probs.device)
     ids = self._before(inputs)
     return ProcessedState(inner, ids, owner), self._process(ids, log_probs, owner)
 
 @patch
 @torch.inference_mode()
-def extend(self: Processed,
-    state: ProcessedState, # stays usable, unless it is `spend(state)`
-    rows: torch.Tensor, # [R] rows of `state` to continue, repeats allowed
-    tokens: torch.Tensor # [R] token to append to each
-) -> tuple: # state of R rows and [R, V] log-probabilities of the next token
-    "Log-probabilities after one more token, under the rules."
+def extend(self:Processed,
+    state:ProcessedState, # Stays usable, unless it is spend(state)
+    rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
+    tokens:torch.Tensor # [R] token to append to each
+)->tuple: # State of R rows and [R, V] log-probabilities of the next token
+    "Log-probabilities after one more token, under the rules"
     rows, tokens = (torch.as_tensor(v, device=state.ids.device) for v in (rows, tokens))
     inner, log_probs = self.ar.extend(state.inner, rows, tokens)
     ids, owner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.owner[rows]
@@ -119,38 +140,42 @@ def extend(self: Processed,
 
 # %% ../../nbs/26_rules.ipynb #796cb1c2
 @patch
-def score(self: Processed,
+def score(self:Processed,
     inputs, # [B] inputs of the model
-    targets: torch.Tensor # [B, L] ids with the end token, padded
-) -> torch.Tensor: # [B, L] natural log-probabilities; 0 for padding, −∞ for what the rules forbid
-    "Log-probability of every target token under the rules, step by step."
-    state, log_probs = self.start(inputs)
-    targets = check_tokens(targets, inputs, log_probs.shape[1]).to(log_probs.device)
-    scores, alive = log_probs.new_zeros(targets.shape), torch.arange(len(targets), device=log_probs.device)
-    for step in range(targets.shape[1]):
-        token = targets[alive, step]
-        scores[alive, step] = log_probs.gather(1, token[:, None])[:, 0]
-        going = ((token != self.end_token_id) & (token != self.pad_token_id)).nonzero()[:, 0]
-        alive = alive[going]
-        if step + 1 == targets.shape[1] or not len(alive): break
-        state, log_probs = self.extend(state, going, token[going])
-    return scores
+    targets:torch.Tensor # [B, L] ids with the end token, padded
+)->torch.Tensor: # [B, L] natural log-probabilities; 0 on padding, −∞ where forbidden
+    "Log-probability of every target token under the rules, step by step"
+    most = torch.iinfo(torch.long).max # where the model does not know its vocabulary
+    check_tokens(targets, inputs, getattr(self.bare, "vocab_size", most))
+    return stepwise_scores(self, inputs, targets)
 
 # %% ../../nbs/26_rules.ipynb #cdf0b60d
-_worked_out = ("prepared_bias_variables", "length_1_bias", "multi_token_biases") # at the first call of a processor
+# what a processor works out when it is first called
+_worked_out = ("prepared_bias_variables", "length_1_bias", "multi_token_biases")
 
 def _described(value):
-    "Something printable that tells rules apart."
+    "Something printable that tells rules apart"
     if isinstance(value, torch.Tensor): return value.tolist()
-    if isinstance(value, dict): return sorted((repr(k), repr(_described(v))) for k, v in value.items() if k not in _worked_out)
+    if isinstance(value, dict): return sorted(
+        (repr(k), repr(_described(v)))
+        for k, v in value.items() if k not in _worked_out)
     if isinstance(value, (list, tuple, set)): return [_described(v) for v in value]
-    if hasattr(value, "__code__"): return [value.__qualname__, value.__code__.co_code.hex(), repr(value.__code__.co_consts),
-                                           [_described(c.cell_contents) for c in value.__closure__ or ()]]
-    return [type(value).__name__, _described(vars(value))] if hasattr(value, "__dict__") else repr(value)
+    if hasattr(value, "__code__"):
+        code, cells = value.__code__, value.__closure__ or ()
+        return [value.__qualname__, code.co_code.hex(), repr(code.co_consts),
+                [_described(c.cell_contents) for c in cells]]
+    if not hasattr(value, "__dict__"): return repr(value)
+    return [type(value).__name__, _described(vars(value))]
 
-def described_hash(ar, rules) -> str: # 64 hexadecimal digits
-    "SHA-256 of a model's fingerprint and of its rules."
-    return sha256(repr([ar.fingerprint(), [_described(p) for p in rules]]).encode()).hexdigest()
+def described_hash(
+    ar, # A model with a fingerprint
+    rules # Logits processors, or masks
+)->str: # 64 hexadecimal digits
+    "SHA-256 of a model's fingerprint and of its rules"
+    known = [ar.fingerprint(), [_described(p) for p in rules]]
+    return sha256(repr(known).encode()).hexdigest()
 
 @patch
-def fingerprint(self: Processed) -> str: "SHA-256 of the model's fingerprint and of the rules."; return described_hash(self.ar, self.logits_processor)
+def fingerprint(self:Processed)->str:
+    "SHA-256 of the model's fingerprint and of the rules"
+    return described_hash(self.ar, self.logits_processor)

@@ -20,18 +20,20 @@ from ..autoregressive import real_tokens
 from .adapter import (HFModel, _no_bar, _token, check_tokens, pad_rows,
                                      shipped_models)
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
-                                    make_blocks)
+                                    cache_bytes, make_blocks, prefix_bytes)
 
 # %% ../../nbs/23_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
-    "An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`."
-    share = True # may the prefixes of an input share its keys and values? False takes the plain way
+    "An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"
+    share = True # may the prefixes of an input share its keys and values?
 
     def _check_kind(self, model):
-        "Raise unless `model` is an encoder–decoder that predicts tokens."
-        if not model.config.is_encoder_decoder: raise TypeError(f"{type(model).__name__} is not an encoder–decoder model: use HFCausal")
-        if not model.can_generate():
-            raise TypeError(f"{type(model).__name__} does not predict tokens: load it with AutoModelForSeq2SeqLM")
+        "Raise unless `model` is an encoder–decoder that predicts tokens"
+        name = type(model).__name__
+        if not model.config.is_encoder_decoder:
+            raise TypeError(f"{name} is not an encoder–decoder model: use HFCausal")
+        if not model.can_generate(): raise TypeError(
+            f"{name} does not predict tokens: load it with AutoModelForSeq2SeqLM")
 
     def _find_tokens(self):
         super()._find_tokens()
@@ -39,37 +41,39 @@ class HFSeq2Seq(HFModel):
 
 # %% ../../nbs/23_seq2seq.ipynb #785f6ec6
 @patch
-def _read(self: HFSeq2Seq, rows):
-    "Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]."
+def _read(self:HFSeq2Seq, rows):
+    "Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]"
     ids = pad_rows(rows, self.pad_token_id).to(self.device)
     mask = pad_rows([[1]*len(row) for row in rows], 0).to(self.device)
-    return self.quiet.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state, mask
+    out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
+    return out.last_hidden_state, mask
 
 @patch
-def _encoded(self: HFSeq2Seq, inputs):
-    "Run the encoder on texts."
+def _encoded(self:HFSeq2Seq, inputs):
+    "Run the encoder on texts"
     return self._read(self._input_ids(inputs))
 
 # %% ../../nbs/23_seq2seq.ipynb #c23b2450
 @patch
-def _check_positions(self: HFSeq2Seq, steps):
-    "Raise when a decoder with absolute positions has fewer than `steps` of them."
-    if self.positions is not None and steps > self.positions:
-        raise ValueError(f"{steps} decoding steps, but the model has {self.positions} decoder "
-                         "positions: use a smaller max_len")
+def _check_positions(self:HFSeq2Seq, steps):
+    "Raise when a decoder with absolute positions has fewer than `steps` of them"
+    if self.positions is not None and steps > self.positions: raise ValueError(
+        f"{steps} decoding steps, but the model has {self.positions} decoder "
+        "positions: use a smaller max_len")
 
 # %% ../../nbs/23_seq2seq.ipynb #6a0da3da
 @patch
-def _whole(self: HFSeq2Seq, ids):
-    "What a model needs to see all of a prefix in one pass, and nothing of what comes later."
+def _whole(self:HFSeq2Seq, ids):
+    "What a model needs to see a whole prefix in one pass, and nothing that comes later"
     kind = self.model.config.model_type
     if kind == "fsmt": return dict(input_ids=ids) # has no causal mask without
-    if kind.startswith("t5gemma"): return dict(decoder_attention_mask=torch.ones_like(ids)) # hides a
-    return {}                                  # start token that is the padding token without
+    if kind.startswith("t5gemma"): # else hides a start token that is its padding token
+        return dict(decoder_attention_mask=torch.ones_like(ids))
+    return {}
 
 @patch
-def _forced(self: HFSeq2Seq, hidden, mask, targets):
-    "[B, L, V] log-probabilities at every place of the targets, in one pass."
+def _forced(self:HFSeq2Seq, hidden, mask, targets):
+    "[B, L, V] log-probabilities at every place of the targets, in one pass"
     start = targets.new_full((len(targets), 1), self.start_token_id)
     ids = torch.cat([start, targets[:, :-1]], 1)
     out = self.quiet(encoder_outputs=BaseModelOutput(hidden), attention_mask=mask,
@@ -78,116 +82,134 @@ def _forced(self: HFSeq2Seq, hidden, mask, targets):
 
 @patch
 @torch.inference_mode()
-def score(self: HFSeq2Seq,
+def score(self:HFSeq2Seq,
     inputs, # [B] texts
-    targets: torch.Tensor # [B, L] ids with the end token, padded
-) -> torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
-    "Log-probability of every target token, in one pass (teacher forcing)."
+    targets:torch.Tensor # [B, L] ids with the end token, padded
+)->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
+    "Log-probability of every target token, in one pass (teacher forcing)"
     targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
     self._check_positions(targets.shape[1])
-    log_probs = self._forced(*self._encoded(inputs), targets).gather(-1, targets[..., None])[..., 0]
-    return log_probs.masked_fill(~real_tokens(targets, self.end_token_id, self.pad_token_id), 0)
+    log_probs = self._forced(*self._encoded(inputs), targets)
+    scores = log_probs.gather(-1, targets[..., None])[..., 0]
+    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
+    return scores.masked_fill(~real, 0)
 
 # %% ../../nbs/23_seq2seq.ipynb #e0b49f79
 class Seq2SeqState(NamedTuple):
-    "Prefixes that wait to be extended."
-    own: DynamicCache # self-attention keys and values, one row per prefix
-    cross: DynamicCache # cross-attention keys and values, one row per input
-    hidden: torch.Tensor # [B, S, D] encoder output
-    mask: torch.Tensor # [B, S] 1 for tokens, 0 for padding
-    owner: torch.Tensor # [R] which input each prefix belongs to
-    slots: torch.Tensor=None # [R] row of `own` that holds each prefix; None when they are in order
-    spent: bool=False # may `extend` use its memory again?
+    "Prefixes that wait to be extended"
+    own:DynamicCache # Self-attention keys and values, one row per prefix
+    cross:DynamicCache # Cross-attention keys and values, one row per input
+    hidden:torch.Tensor # [B, S, D] encoder output
+    mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
+    owner:torch.Tensor # [R] which input each prefix belongs to
+    slots:torch.Tensor=None # [R] row of own that holds each prefix; None: in order
+    spent:bool=False # May extend use its memory again?
 
-    def spend(self): "The same, to be extended for the last time"; return self._replace(spent=True)
+    def spend(self):
+        "The same, to be extended for the last time"
+        return self._replace(spent=True)
 
 # %% ../../nbs/23_seq2seq.ipynb #4a4acc5f
 @patch
-def _shares(self: HFSeq2Seq) -> bool:
+def _shares(self:HFSeq2Seq)->bool:
     "Do the prefixes of an input share its cross-attention keys and values?"
+    if not self.share: return False
     config = self.model.config
-    if self.share and config.model_type in SHARED and config._attn_implementation == "sdpa": self.model.set_attn_implementation("shared")
-    return self.share and config._attn_implementation == "shared"
+    if config.model_type in SHARED and config._attn_implementation == "sdpa":
+        self.model.set_attn_implementation("shared")
+    return config._attn_implementation == "shared"
 
 # %% ../../nbs/23_seq2seq.ipynb #e378e161
 @patch
-def _step(self: HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
-    "One token for every row: the new state and the next token's log-probabilities."
+def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
+    "One token for every row: the new state and the next token's log-probabilities"
     self._check_positions(own.get_seq_length() + 1)
-    if not len(cross): caches, more = EncoderDecoderCache(own, cross), dict(attention_mask=mask)
-    elif self._shares(): caches, more = EncoderDecoderCache(own, cross), dict(blocks=make_blocks(owner, cross, mask, self.dtype))
-    else: caches, more = EncoderDecoderCache(own, _select(cross, owner)), dict(attention_mask=mask[owner])
-    encoded = hidden if not len(cross) else hidden[:1].expand(len(owner), -1, -1) # after the first step only its shape counts
-    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), decoder_input_ids=tokens[:, None], past_key_values=caches,
-                     use_cache=True, **more)
-    return Seq2SeqState(own, caches.cross_attention_cache if not len(cross) else cross, hidden, mask, owner), out.logits[:, -1].float().log_softmax(-1)
+    encoded, known, more = hidden, cross, dict(attention_mask=mask)
+    if len(cross): # after the first step only the shape of what was encoded counts
+        encoded = hidden[:1].expand(len(owner), -1, -1)
+        if self._shares():
+            more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
+        else: known, more = _select(cross, owner), dict(attention_mask=mask[owner])
+    caches = EncoderDecoderCache(own, known)
+    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
+                     decoder_input_ids=tokens[:, None], past_key_values=caches, **more)
+    cross = cross if len(cross) else caches.cross_attention_cache
+    log_probs = out.logits[:, -1].float().log_softmax(-1)
+    return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
 
 # %% ../../nbs/23_seq2seq.ipynb #32fbc7cb
 @patch
-def _begin(self: HFSeq2Seq, hidden, mask):
-    "Take the first decoding step."
+def _begin(self:HFSeq2Seq, hidden, mask):
+    "Take the first decoding step"
     owner, own = torch.arange(len(hidden), device=self.device), DynamicCache()
     own.layer_class_to_replicate = PrefixLayer
-    return self._step(own, DynamicCache(), hidden, mask, owner, torch.full_like(owner, self.start_token_id))
+    first = torch.full_like(owner, self.start_token_id)
+    return self._step(own, DynamicCache(), hidden, mask, owner, first)
 
 @patch
 @torch.inference_mode()
-def start(self: HFSeq2Seq,
+def start(self:HFSeq2Seq,
     inputs # [B] texts
-) -> tuple: # state and [B, V] log-probabilities of the first token, float32
-    "Encode the inputs and take the first decoding step."
+)->tuple: # State and [B, V] log-probabilities of the first token, float32
+    "Encode the inputs and take the first decoding step"
     return self._begin(*self._encoded(inputs))
 
 @patch
 @torch.inference_mode()
-def extend(self: HFSeq2Seq,
-    state: Seq2SeqState, # stays usable, unless it is `spend(state)`
-    rows, # [R] rows of `state` to continue, repeats allowed
+def extend(self:HFSeq2Seq,
+    state:Seq2SeqState, # Stays usable, unless it is spend(state)
+    rows, # [R] rows of state to continue, repeats allowed
     tokens # [R] token to append to each
-) -> tuple: # state of R rows and [R, V] log-probabilities of the next token, float32
-    "Append one token to each chosen row."
+)->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
+    "Append one token to each chosen row"
     rows, tokens = _chosen(rows, tokens, len(state.owner), self.device, self.vocab_size)
     own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
     owner = state.owner[rows]
-    new, log_probs = self._step(own, state.cross, state.hidden, state.mask, owner[inside], tokens[inside])
-    return new._replace(owner=owner, slots=slots), log_probs if slots is None else log_probs[slots]
+    new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
+                                owner[inside], tokens[inside])
+    if slots is not None: log_probs = log_probs[slots]
+    return new._replace(owner=owner, slots=slots), log_probs
 
 # %% ../../nbs/23_seq2seq.ipynb #ed4c4687
 @patch
 @torch.inference_mode()
-def row_bytes(self: HFSeq2Seq,
-    inputs, # list of texts; the longest counts
-    max_len: int # decoding steps
-) -> int: # bytes
-    "Memory of one prefix of `max_len` tokens in a search."
-    hidden = torch.zeros(1, 1, self.model.config.hidden_size, dtype=self.dtype, device=self.device)
-    out = self.quiet(encoder_outputs=BaseModelOutput(hidden), decoder_input_ids=torch.tensor([[self.start_token_id]], device=self.device),
+def row_bytes(self:HFSeq2Seq,
+    inputs, # List of texts; the longest counts
+    max_len:int # Decoding steps
+)->int: # Bytes
+    "Memory of one prefix of `max_len` tokens in a search"
+    size, new = self.model.config.hidden_size, dict(device=self.device)
+    hidden = torch.zeros(1, 1, size, dtype=self.dtype, **new)
+    first = torch.tensor([[self.start_token_id]], **new)
+    out = self.quiet(encoder_outputs=BaseModelOutput(hidden), decoder_input_ids=first,
                      use_cache=True)
-    own, cross = (sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
-                  for cache in (out.past_key_values.self_attention_cache, out.past_key_values.cross_attention_cache))
+    own = cache_bytes(out.past_key_values.self_attention_cache)
+    cross = cache_bytes(out.past_key_values.cross_attention_cache) + hidden.nbytes
     source = max(map(len, self._input_ids(inputs)), default=0)
-    return 9*max_len*own//4 + source*(cross + hidden.nbytes) + 48*out.logits.shape[-1]
+    return prefix_bytes(own, max_len, out.logits.shape[-1]) + source*cross
 
 # %% ../../nbs/23_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True
 
 # %% ../../nbs/23_seq2seq.ipynb #7e6ef5ed
 @patch(cls_method=True)
-def from_pretrained(cls: HFSeq2Seq,
-    name, # `additions`, a folder, or a hub id
-    device=None, # `cuda`, `mps` or `cpu`; the first that exists when None
-    dtype: torch.dtype=None, # of weights and activations; float32 when None
-    trust_remote_code: bool=False, # run code that the folder or the hub brings?
-    use_safetensors: bool=True # None takes pickled weights too, for want of others
+def from_pretrained(cls:HFSeq2Seq,
+    name, # Such as additions; or a folder, or a hub id
+    device=None, # Such as cuda, mps or cpu; the first that exists when None
+    dtype:torch.dtype=None, # Of weights and activations; float32 when None
+    trust_remote_code:bool=False, # Run code that the folder or the hub brings?
+    use_safetensors:bool=True # None takes pickled weights too, for want of others
 ):
-    "Load a model and its tokenizer."
-    folder, trust = shipped_models().get(str(name), name), dict(trust_remote_code=trust_remote_code)
+    "Load a model and its tokenizer"
+    shipped, trust = shipped_models(), dict(trust_remote_code=trust_remote_code)
+    folder = shipped.get(str(name), name)
+    weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     try:
         with _no_bar() if Path(folder).is_dir() else nullcontext():
-            model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype or torch.float32,
-                                                          use_safetensors=use_safetensors, **trust)
+            model = AutoModelForSeq2SeqLM.from_pretrained(folder, **weights, **trust)
             tokenizer = AutoTokenizer.from_pretrained(folder, **trust)
-    except (OSError, ValueError) as e:
-        raise OSError(f"cannot load {str(name)!r}: it is neither a model of this package ({', '.join(shipped_models())}), nor a folder "
-                      f"with a model and a tokenizer, nor an encoder–decoder model that the hub gives access to ({e})") from e
+    except (OSError, ValueError) as e: raise OSError(
+        f"cannot load {str(name)!r}: it is neither a model of this package "
+        f"({', '.join(shipped)}), nor a folder with a model and a tokenizer, nor an "
+        f"encoder–decoder model that the hub gives access to ({e})") from e
     return cls(model, tokenizer, device=device)

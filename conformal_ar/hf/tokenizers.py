@@ -21,38 +21,45 @@ from transformers import (AutoTokenizer, PreTrainedConfig, PreTrainedTokenizer,
 _pieces = re.compile(r"[0-9]+|[^0-9]")
 
 def _spell(text, places):
-    "Tokens of a sum: digits from last to first, those of operands with their place."
+    "Tokens of a sum: digits from last to first, those of operands with their place"
     tokens = []
     for piece in _pieces.finditer(text):
         run = piece.group()[::-1]
-        operand = run[0] in "0123456789" and text[piece.end():piece.end()+1] in ("+", "=")
-        tokens += [f"{d}e{i}" if i < places else "<unk>" for i, d in enumerate(run)] if operand else run
+        after = text[piece.end():piece.end()+1]
+        if run[0] not in "0123456789" or after not in ("+", "="): tokens += run
+        else: # an operand
+            placed = [f"{d}e{i}" for i, d in enumerate(run[:places])]
+            tokens += placed + ["<unk>"]*(len(run) - places)
     return tokens
 
 # %% ../../nbs/20_tokenizers.ipynb #de1e68a5
 class DigitTokenizer(PreTrainedTokenizer):
-    "Sums such as `112+17=`, one token per character, numbers read from their last digit to their first."
+    "Sums such as `112+17=`, a token per character, numbers from last digit to first"
     model_input_names = ["input_ids", "attention_mask"]
 
     def __init__(self,
-        places: int=8, # most digits of an operand
+        places:int=8, # Most digits of an operand
         pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
         **kwargs
     ):
         self.places = places
         operands = [f"{d}e{i}" for i in range(places) for d in range(10)]
-        tokens = [str(pad_token), str(eos_token), str(unk_token), *"0123456789+=", *operands]
+        special = map(str, (pad_token, eos_token, unk_token))
+        tokens = [*special, *"0123456789+=", *operands]
         self._id = {t: i for i, t in enumerate(tokens)}
         self._token = tokens
-        kwargs = {"model_max_length": 2*places + 3, "special_tokens_pattern": "eos", **kwargs}
-        super().__init__(places=places, pad_token=pad_token, eos_token=eos_token, unk_token=unk_token, **kwargs)
+        kwargs.setdefault("model_max_length", 2*places + 3)
+        kwargs.setdefault("special_tokens_pattern", "eos")
+        super().__init__(places=places, pad_token=pad_token, eos_token=eos_token,
+                         unk_token=unk_token, **kwargs)
 
     @property
     def vocab_size(self): return len(self._token)
     def get_vocab(self): return {**self._id, **self.added_tokens_encoder}
     def save_vocabulary(self, save_directory, filename_prefix=None): return ()
     def _tokenize(self, text, **kwargs): return _spell(text, self.places)
-    def _convert_token_to_id(self, token): return self._id.get(token, self._id[str(self.unk_token)])
+    def _convert_token_to_id(self, token):
+        return self._id.get(token, self._id[str(self.unk_token)])
     def _convert_id_to_token(self, index): return self._token[index]
     def convert_tokens_to_string(self, tokens):
         text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
@@ -60,45 +67,51 @@ class DigitTokenizer(PreTrainedTokenizer):
 
 # %% ../../nbs/20_tokenizers.ipynb #00211867
 @patch
-def encode_sums(self: DigitTokenizer,
-    texts: list # sums or answers
-) -> list: # ids of each text, end token included
-    "Token ids without the library's general machinery."
+def encode_sums(self:DigitTokenizer,
+    texts:list # Sums or answers
+)->list: # Ids of each text, end token included
+    "Token ids without the library's general machinery"
     ids, unk, end = self._id, self.unk_token_id, self.eos_token_id
-    return [[*(ids.get(t, unk) for t in _spell(text, self.places)), end] for text in texts]
+    spelt = (_spell(text, self.places) for text in texts)
+    return [[*(ids.get(t, unk) for t in tokens), end] for tokens in spelt]
 
 # %% ../../nbs/20_tokenizers.ipynb #54c48188
 class DigitTokenizerConfig(PreTrainedConfig):
-    "Only there to register `DigitTokenizer` with `AutoTokenizer`."
+    "Only there to register `DigitTokenizer` with `AutoTokenizer`"
     model_type = "digit-tokenizer"
 
 AutoTokenizer.register(DigitTokenizerConfig, DigitTokenizer, exist_ok=True)
 
 # %% ../../nbs/20_tokenizers.ipynb #b8806fb2
-TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>|\*|\$|\%[0-9]{2}|[0-9])")
+TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"
+         r":|~|@|\?|>|\*|\$|\%[0-9]{2}|[0-9])")
 
-_token = re.compile(TOKEN + "|(?s:.)") # or any other character, so that it is found without a search for the next token
+_token = re.compile(TOKEN + "|(?s:.)") # or another character, to be found at once
 
 def smiles_tokens(
-    text # SMILES, dots and `>` included
-) -> list: # of texts
-    "Cut a SMILES string into atom-wise tokens (Schwaller et al. 2019)."
+    text # SMILES, dots and > included
+)->list: # Of texts
+    "Cut a SMILES string into atom-wise tokens (Schwaller et al. 2019)"
     tokens = []
     for m in _token.finditer(text):
-        if m[1] is None: raise ValueError(f"{m[0]!r} at position {m.start()} of {text!r} is not SMILES")
+        if m[1] is None: raise ValueError(
+            f"{m[0]!r} at position {m.start()} of {text!r} is not SMILES")
         tokens.append(m[0])
     return tokens
 
 # %% ../../nbs/20_tokenizers.ipynb #4b0ae957
 def smiles_tokenizer(
-    words: list, # tokens, among them `<pad>`, `</s>` and `<unk>`
-    max_len: int=512 # most tokens of a source, end token included
-) -> PreTrainedTokenizerFast:
-    "An atom-wise tokenizer of SMILES (Schwaller et al. 2019)."
+    words:list, # Tokens, among them <pad>, </s> and <unk>
+    max_len:int=512 # Most tokens of a source, end token included
+)->PreTrainedTokenizerFast:
+    "An atom-wise tokenizer of SMILES (Schwaller et al. 2019)"
     ids = {w: i for i, w in enumerate(words)}
     tokenizer = Tokenizer(WordLevel(ids, unk_token="<unk>"))
     tokenizer.pre_tokenizer = Split(Regex(TOKEN), "isolated")
     tokenizer.decoder = Fuse()
-    tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", ids["</s>"])])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
-        model_max_length=max_len, clean_up_tokenization_spaces=False, split_special_tokens=True)
+    end = [("</s>", ids["</s>"])]
+    tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=end)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
+        model_max_length=max_len, clean_up_tokenization_spaces=False,
+        split_special_tokens=True)

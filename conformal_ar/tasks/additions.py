@@ -12,51 +12,55 @@ from dataclasses import dataclass
 import numpy as np
 
 # %% ../../nbs/30_additions.ipynb #87c68db6
-SIZES = ((2,3), (3,3), (2,4), (3,4), (4,4), (2,5), (3,5), (4,5), (5,5), (2,8), (4,6), (3,7))
+SIZES = ((2,3), (3,3), (2,4), (3,4), (4,4), (2,5),
+         (3,5), (4,5), (5,5), (2,8), (4,6), (3,7))
 
 # %% ../../nbs/30_additions.ipynb #a6060978
 def numbers(
-    rng: np.random.Generator, # source of randomness
-    digits, # number of digits, one value or an array with one per number
-    n: int # how many
-) -> np.ndarray: # [n] uniform integers with exactly that many digits
-    "`n` uniform integers with `digits` digits, without a leading zero."
+    rng:np.random.Generator, # Source of randomness
+    digits, # Number of digits, one value or an array with one per number
+    n:int # How many
+)->np.ndarray: # [n] uniform integers with exactly that many digits
+    "`n` uniform integers with `digits` digits, without a leading zero"
     low = 10 ** (np.asarray(digits) - 1)
     return rng.integers(low, 10 * low, n)
 
 # %% ../../nbs/30_additions.ipynb #e85f07b7
-def small_pairs() -> np.ndarray: # [10000, 2]
-    "All ordered pairs of integers with one or two digits."
-    return np.stack(np.meshgrid(np.arange(100), np.arange(100), indexing='ij'), -1).reshape(-1, 2)
+def small_pairs()->np.ndarray: # [10000, 2]
+    "All ordered pairs of integers with one or two digits"
+    grid = np.meshgrid(np.arange(100), np.arange(100), indexing="ij")
+    return np.stack(grid, -1).reshape(-1, 2)
 
 def sized_pairs(
-    rng: np.random.Generator, # source of randomness
-    m: int, # digits of one operand
-    n: int, # digits of the other
-    count: int, # numbers of each size (the paper's N)
-    permutations: int=10 # times the lists are shuffled against each other (the paper's k)
-) -> np.ndarray: # [count * permutations, 2]
-    "Pairs of an `m`-digit and an `n`-digit number in random order (Deutschmann et al. 2024, appendix)."
+    rng:np.random.Generator, # Source of randomness
+    m:int, # Digits of one operand
+    n:int, # Digits of the other
+    count:int, # Numbers of each size (the paper's N)
+    permutations:int=10 # Shuffles of the lists against each other (the paper's k)
+)->np.ndarray: # [count * permutations, 2]
+    "Pairs of an `m`-digit and an `n`-digit number in random order (the paper's appendix)"
     x, y = numbers(rng, m, count), numbers(rng, n, count)
-    pairs = [np.stack([rng.permutation(x), rng.permutation(y)], 1) for _ in range(permutations)]
+    pairs = [np.stack([rng.permutation(x), rng.permutation(y)], 1)
+             for _ in range(permutations)]
     return rng.permuted(np.concatenate(pairs), axis=1)
 
 # %% ../../nbs/30_additions.ipynb #f27fe8cb
 def addition_pairs(
-    n: int=1000, # numbers of each size (the paper's N)
-    permutations: int=10, # the paper's k
-    seed: int=0, # of the generator
-    sizes=SIZES # pairs of digit counts
-) -> np.ndarray: # [10000 + len(sizes) * n * permutations, 2]
-    "The paper's additions, duplicates included (Deutschmann et al. 2024, appendix)."
+    n:int=1000, # Numbers of each size (the paper's N)
+    permutations:int=10, # The paper's k
+    seed:int=0, # Of the generator
+    sizes=SIZES # Pairs of digit counts
+)->np.ndarray: # [10000 + len(sizes) * n * permutations, 2]
+    "The paper's additions, duplicates included (Deutschmann et al. 2024, appendix)"
     rng = np.random.default_rng(seed)
-    return np.concatenate([small_pairs()] + [sized_pairs(rng, *s, n, permutations) for s in sizes])
+    sized = [sized_pairs(rng, *s, n, permutations) for s in sizes]
+    return np.concatenate([small_pairs(), *sized])
 
 # %% ../../nbs/30_additions.ipynb #080849b6
 def pair_key(
-    pairs: np.ndarray # [N, 2] non-negative integers below 10**8
-) -> np.ndarray: # [N] integers, equal for a+b and b+a
-    "One integer per sum, whatever the order of its operands."
+    pairs:np.ndarray # [N, 2] non-negative integers below 10**8
+)->np.ndarray: # [N] integers, equal for a+b and b+a
+    "One integer per sum, whatever the order of its operands"
     pairs = np.asarray(pairs, dtype=np.int64)
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < 10**8:
         raise ValueError("operands must lie between 0 and 99,999,999")
@@ -64,10 +68,10 @@ def pair_key(
 
 # %% ../../nbs/30_additions.ipynb #3218394a
 def distinct_pairs(
-    pairs: np.ndarray, # [N, 2]
-    seed: int=0 # of the shuffle
-) -> np.ndarray: # [M, 2] with M <= N, in random order
-    "Shuffle, keep the first pair of each key, and shuffle what is kept."
+    pairs:np.ndarray, # [N, 2]
+    seed:int=0 # Of the shuffle
+)->np.ndarray: # [M, 2] with M <= N, in random order
+    "Shuffle, keep the first pair of each key, and shuffle what is kept"
     rng = np.random.default_rng((seed, 1)) # not the generator's own stream
     pairs = rng.permutation(pairs)
     first = np.unique(pair_key(pairs), return_index=True)[1]
@@ -75,11 +79,11 @@ def distinct_pairs(
 
 # %% ../../nbs/30_additions.ipynb #4e3cf7e6
 def split_pairs(
-    pairs: np.ndarray, # [N, 2] distinct, in random order
-    held_out: float=0.25, # share for calibration and test
-    valid: float=0.25 # share of the rest for validation
-) -> dict: # arrays `held_out`, `valid` and `train`
-    "Cut shuffled pairs into three parts."
+    pairs:np.ndarray, # [N, 2] distinct, in random order
+    held_out:float=0.25, # Share for calibration and test
+    valid:float=0.25 # Share of the rest for validation
+)->dict: # Arrays held_out, valid and train
+    "Cut shuffled pairs into three parts"
     n_held = int(len(pairs) * held_out)
     n_valid = int((len(pairs) - n_held) * valid)
     parts = np.split(pairs, [n_held, n_held + n_valid])
@@ -87,7 +91,7 @@ def split_pairs(
 
 # %% ../../nbs/30_additions.ipynb #cbc7f462
 def _draw_pairs(rng, n, sizes):
-    "Pairs from the recipe's mixture: uniform over small sums and `sizes`, operands in random order."
+    "Pairs from the recipe's mixture: uniform over small sums and `sizes`"
     low  = np.array([(0, 0)] + [(10**(a-1), 10**(b-1)) for a, b in sizes])
     high = np.array([(100, 100)] + [(10**a, 10**b) for a, b in sizes])
     part = rng.integers(0, len(low), n)
@@ -95,12 +99,12 @@ def _draw_pairs(rng, n, sizes):
 
 # %% ../../nbs/30_additions.ipynb #45e555c5
 def fresh_pairs(
-    n: int, # how many
-    forbidden: np.ndarray, # [M, 2] sums that must not appear, in either order
-    seed: int=0, # of the generator
-    sizes=SIZES # pairs of digit counts
-) -> np.ndarray: # [n, 2]
-    "New pairs from the paper's mixture of sizes, none of them `forbidden`."
+    n:int, # How many
+    forbidden:np.ndarray, # [M, 2] sums that must not appear, in either order
+    seed:int=0, # Of the generator
+    sizes=SIZES # Pairs of digit counts
+)->np.ndarray: # [n, 2]
+    "New pairs from the paper's mixture of sizes, none of them `forbidden`"
     rng, bad = np.random.default_rng((seed, 2)), np.sort(pair_key(forbidden))
     found, count = [], 0
     while count < n:
@@ -113,22 +117,22 @@ def fresh_pairs(
 
 # %% ../../nbs/30_additions.ipynb #bb7fd4fb
 def questions(
-    pairs: np.ndarray # [N, 2]
-) -> list: # of texts such as `112+17=`
-    "The additions as people write them."
+    pairs:np.ndarray # [N, 2]
+)->list: # Of texts such as 112+17=
+    "The additions as people write them"
     return [f"{a}+{b}=" for a, b in np.asarray(pairs).tolist()]
 
 def answers(
-    pairs: np.ndarray # [N, 2]
-) -> list: # of texts such as `129`
-    "The sums as people write them."
+    pairs:np.ndarray # [N, 2]
+)->list: # Of texts such as 129
+    "The sums as people write them"
     return [str(a + b) for a, b in np.asarray(pairs).tolist()]
 
 # %% ../../nbs/30_additions.ipynb #27c9117f
 @dataclass(frozen=True, eq=False)
 class Additions:
-    "One part of the additions data."
-    pairs: np.ndarray # [N, 2] operands
+    "One part of the additions data"
+    pairs:np.ndarray # [N, 2] operands
     @property
     def inputs(self): return questions(self.pairs)
     @property
@@ -139,10 +143,10 @@ class Additions:
 
 # %% ../../nbs/30_additions.ipynb #10bed337
 def load_additions(
-    seed: int=0, # of the generator, the shuffle and the split
-    n: int=1000, # numbers of each size (the paper's N)
-    permutations: int=10 # the paper's k
-) -> dict: # `held_out`, `valid` and `train`, each an `Additions`
-    "The additions data: generated, deduplicated, shuffled and split."
+    seed:int=0, # Of the generator, the shuffle and the split
+    n:int=1000, # Numbers of each size (the paper's N)
+    permutations:int=10 # The paper's k
+)->dict: # Held_out, valid and train, each an Additions
+    "The additions data: generated, deduplicated, shuffled and split"
     pairs = distinct_pairs(addition_pairs(n, permutations, seed), seed)
     return {name: Additions(part) for name, part in split_pairs(pairs).items()}

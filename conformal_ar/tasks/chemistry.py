@@ -76,19 +76,23 @@ canonical.set_class = MoleculeSet
 
 # %% ../../nbs/42_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):
-    "The lines above the grid."
-    size = "empty set: no molecule was found" if n == 0 else f"{n} molecule{'s'*(n > 1)}"
-    if s.truncated: size += " (search cut short: the product may be missing)"
+    "The lines above the grid"
+    size = f"{n} molecule{'s'*(n > 1)}" if n else "empty set: no molecule was found"
+    if s.truncated: size += " (search truncated: the product may be missing)"
     if guarantee is None or s.truncated or n == 0: return [size]
-    level = math.floor(1000*guarantee.level + 1e-6)/1000    # never more than is promised
-    where = {"group": " on average over its group", "marginal": " on average"}.get(guarantee.kind, f" (confidence {1 - (guarantee.delta or 0):.3g})")
-    return [size, f"such sets hold the product with probability at least {level:.3g}{where}"]
+    coverage = math.floor(1000*guarantee.coverage + 1e-6)/1000 # never rounded up
+    sure = guarantee.confidence
+    where = " on average" if sure is None else f" (confidence {sure:.3g})"
+    if guarantee.kind == "group": where += " over its group"
+    said = f"such sets hold the product with probability at least {coverage:.3g}{where}"
+    return [size, said]
 
 def _grid(canvas, panel, columns, mols, legends, top):
-    "A grid of molecules below the room for a title, on an RDKit canvas."
+    "A grid of molecules below the room for a title, on an RDKit canvas"
     from rdkit.Chem.Draw import rdMolDraw2D
     o = canvas.drawOptions()
-    o.legendFraction, o.padding, o.fixedBondLength = .18, .08, 28 # room for legends; no giant letters in small molecules
+    o.legendFraction, o.padding = .18, .08 # room for legends
+    o.fixedBondLength = 28                 # no giant letters in small molecules
     for i, (mol, legend) in enumerate(zip(mols, legends)):
         canvas.SetOffset(panel[0]*(i % columns), top + panel[1]*(i//columns))
         rdMolDraw2D.PrepareAndDrawMolecule(canvas, mol, legend=legend)
@@ -96,7 +100,9 @@ def _grid(canvas, panel, columns, mols, legends, top):
     return canvas.GetDrawingText()
 
 def _svg_title(svg, lines):
-    text = [f"<text x='8' y='{19 + 18*i}' font-family='sans-serif' font-size='14'>{html.escape(t)}</text>" for i, t in enumerate(lines)]
+    font = "font-family='sans-serif' font-size='14'"
+    text = [f"<text x='8' y='{19 + 18*i}' {font}>{html.escape(t)}</text>"
+            for i, t in enumerate(lines)]
     return svg.replace("</svg>", "\n".join([*text, "</svg>"]))
 
 def _png_title(png, lines):
@@ -104,26 +110,30 @@ def _png_title(png, lines):
     drawn, out = Image.open(io.BytesIO(png)).convert("RGBA"), io.BytesIO()
     image = Image.new("RGBA", drawn.size, "white")
     image.alpha_composite(drawn)
-    for i, t in enumerate(lines): ImageDraw.Draw(image).text((8, 6 + 18*i), t, fill="black", font_size=14)
+    for i, t in enumerate(lines):
+        ImageDraw.Draw(image).text((8, 6 + 18*i), t, fill="black", font_size=14)
     image.convert("RGB").save(out, "PNG")
     return out.getvalue()
 
 # %% ../../nbs/42_chemistry.ipynb #8a67cea2
 def draw(
-    prediction_set:PredictionSet, # of SMILES
-    path=None, # `.svg` or `.png` file to write
-    guarantee:Guarantee|None=None, # the promise to put into the title
-    most:int=12, # molecules drawn
-    columns:int=4, # of the grid
-    panel=(200, 160), # width and height of one molecule, pixels
+    prediction_set:PredictionSet,  # Of SMILES
+    path:str|Path|None=None,       # A .svg or .png file to write
+    guarantee:Guarantee|None=None, # What to say in the title
+    most:int=12,                   # Molecules drawn
+    columns:int=4,                 # Of the grid
+    panel:tuple=(200, 160),        # Width and height of one molecule, pixels
 )->str: # SVG text
-    "Draw the molecules of a set with rank and probability, as SVG; optionally write a file"
-    s = prediction_set if isinstance(prediction_set, ClassSet) else merge_equivalent(prediction_set, canonical)
-    if path is not None and Path(path).suffix.lower() not in (".svg", ".png"): raise ValueError(f"{path}: a picture is .svg or .png")
+    "Draw the molecules of a set with rank and probability, as SVG; or write a file"
+    s = prediction_set
+    if not isinstance(s, ClassSet): s = merge_equivalent(s, canonical)
+    kind = None if path is None else Path(path).suffix.lower()
+    if kind not in (None, ".svg", ".png"):
+        raise ValueError(f"{path}: a picture is .svg or .png")
     Chem, _ = _rdkit()
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
-    legends = [f"{i}:  p {math.exp(min(p, 0)):.2g}  score {x:.3f}" for i, (p, x) in enumerate(zip(s.log_probs[:most], s.scores), 1)]
+    legends = [f"{i}:  p {p:.2g}" for i, p in enumerate(s.probabilities[:most], 1)]
     title = _title(s, guarantee, len(s))
     if len(s) > most: title[0] += f" ({most} drawn)"
     columns = max(3, min(columns, len(mols)))
@@ -132,8 +142,8 @@ def draw(
     paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
     if path is None: return svg
-    png = Path(path).suffix.lower() == ".png"
-    picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title) if png else svg.encode()
+    if kind == ".png": picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title)
+    else: picture = svg.encode()
     with whole_file(path) as tmp: tmp.write_bytes(picture)
     return svg
 

@@ -16,8 +16,8 @@ from fastcore.basics import patch
 # %% ../../nbs/46_reaction_model.ipynb #dc654d43
 _ragged_arrays = [f"{part}_{side}" for part in ("train", "valid", "held_out") for side in ("source", "target")]
 
-def _read_packed(path) -> dict: # array by name
-    "What `pack_reactions` wrote."
+def _read_packed(path)->dict: # Array by name
+    "What `pack_reactions` wrote"
     with open(path, "rb") as f:
         try:
             with np.load(f) as z: arrays = {name: z[name] for name in z.files}
@@ -30,7 +30,7 @@ def _read_packed(path) -> dict: # array by name
 
 # %% ../../nbs/46_reaction_model.ipynb #6f5a8d70
 class PackedReactions:
-    "Tokenised reactions from a file that `pack_reactions` wrote."
+    "Tokenised reactions from a file that `pack_reactions` wrote"
     def __init__(self, path):
         self.arrays = _read_packed(path)
         self.words = self.arrays.pop("words").tolist()
@@ -43,18 +43,18 @@ class PackedReactions:
 
     @cached_property
     def digest(self):
-        "SHA-256 of the vocabulary and all numbers."
+        "SHA-256 of the vocabulary and all numbers"
         h = hashlib.sha256(json.dumps([self.words, self.spellings]).encode())
         for name, a in sorted(self.arrays.items()): h.update(f"{name} {a.dtype} {a.shape}".encode()); h.update(a.tobytes())
         return h.hexdigest()
 
     def row(self, name, i):
-        "Row `i` of a ragged array."
+        "Row `i` of a ragged array"
         start, stop = self.arrays[name + "_off"][i:i + 2]
         return self.arrays[name][start:stop]
 
     def pair(self, part, i): # of `valid` or `held_out`
-        "Source and target ids, end tokens included."
+        "Source and target ids, end tokens included"
         return [[*self.row(f"{part}_{side}", i).tolist(), self.end] for side in ("source", "target")]
 
 # %% ../../nbs/46_reaction_model.ipynb #4e14a0fb
@@ -68,13 +68,13 @@ def _split(ids, at): # lists between the ids `at`, and at both ends
 def _join(parts, by): return [i for part in parts for i in (by, *part)][1:]
 
 @patch
-def training_pair(self: PackedReactions,
-    i: int, # which reaction
-    rng: np.random.Generator, # of order and spelling
-    shuffle: float=0., # probability that the molecules change places, on either side of the `>` in separated sources
-    respell: float=0. # probability that one of all spellings is drawn, not the canonical one
-) -> tuple: # source and target ids, end tokens included
-    "A training pair, augmented."
+def training_pair(self:PackedReactions,
+    i:int, # Which reaction
+    rng:np.random.Generator, # Of order and spelling
+    shuffle:float=0., # Probability that the molecules change places, on either side of the > in separated sources
+    respell:float=0. # Probability that one of all spellings is drawn, not the canonical one
+)->tuple: # Source and target ids, end tokens included
+    "A training pair, augmented"
     row = i*self.spellings + (rng.integers(self.spellings) if rng.random() < respell else 0)
     source, target = (self.row(f"train_{side}", row).tolist() for side in ("source", "target"))
     if rng.random() < shuffle:
@@ -85,12 +85,12 @@ def training_pair(self: PackedReactions,
 # %% ../../nbs/46_reaction_model.ipynb #00fb185d
 def length_batches(
     data: PackedReactions,
-    limits: tuple, # most tokens of source and target
-    seed, # of noise and order: an integer or a list of them
-    pairs: int=128, # most pairs in a batch
-    tokens: int=None # most tokens of sources and targets together, padding counted
-) -> list: # of lists of row numbers
-    "Batches of reactions of similar length, in random order."
+    limits:tuple, # Most tokens of source and target
+    seed, # Of noise and order: an integer or a list of them
+    pairs:int=128, # Most pairs in a batch
+    tokens:int=None # Most tokens of sources and targets together, padding counted
+)->list: # Of lists of row numbers
+    "Batches of reactions of similar length, in random order"
     rng, source, target = np.random.default_rng(seed), data.source_len, data.target_len
     near = lambda rows, length: rows[np.argsort(length[rows] + rng.normal(0, 2, len(rows)), kind="stable")]
     rows = near(np.flatnonzero((source <= limits[0]) & (target <= limits[1])), target)
@@ -103,7 +103,7 @@ def length_batches(
 
 # %% ../../nbs/46_reaction_model.ipynb #8d706bbe
 class AdamWScale(torch.optim.Optimizer):
-    "AdamW with steps scaled by the RMS of each parameter (Nawrot 2023, nanoT5)."
+    "AdamW with steps scaled by the RMS of each parameter (Nawrot 2023, nanoT5)"
     def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=0., scale=True):
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, scale=scale))
 
@@ -123,10 +123,10 @@ class AdamWScale(torch.optim.Optimizer):
 
 # %% ../../nbs/46_reaction_model.ipynb #7059b5d7
 def orthogonalise(
-    g: torch.Tensor, # [..., M, N] matrices
-    steps: int=5 # of the iteration
-) -> torch.Tensor: # the same shape; singular values between about 0.7 and 1.2
-    "The nearest matrix with singular values one, approximately (Jordan 2024)."
+    g:torch.Tensor, # [..., M, N] matrices
+    steps:int=5 # Of the iteration
+)->torch.Tensor: # The same shape; singular values between about 0.7 and 1.2
+    "The nearest matrix with singular values one, approximately (Jordan 2024)"
     tall = g.shape[-2] > g.shape[-1]
     x = (g.mT if tall else g).bfloat16()
     x = x/(x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
@@ -137,7 +137,7 @@ def orthogonalise(
 
 # %% ../../nbs/46_reaction_model.ipynb #1730c4c5
 class Muon(torch.optim.Optimizer):
-    "Momentum with orthogonalised steps, for matrices (Jordan 2024; scaled as by Liu et al. 2025)."
+    "Momentum with orthogonalised steps, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
     def __init__(self, params, lr, momentum=0.95): super().__init__(params, dict(lr=lr, momentum=momentum))
 
     @torch.no_grad()
@@ -156,10 +156,10 @@ class Muon(torch.optim.Optimizer):
 # %% ../../nbs/46_reaction_model.ipynb #e0248c5a
 @torch.no_grad()
 def near_heads(
-    model, # a T5
-    strength: float=5. # of the bias towards one distance
+    model, # A T5
+    strength:float=5. # Of the bias towards one distance
 ):
-    "Start the position biases of a T5 with heads that look at near tokens."
+    "Start the position biases of a T5 with heads that look at near tokens"
     at = lambda d: lambda rel: torch.where(rel == d, strength, 0.)
     decay = lambda s: lambda rel: -s*rel.abs().float()
     both = [at(-1), at(1), at(-2), decay(.06), at(2), at(-3), decay(.3), decay(0.)]

@@ -28,25 +28,25 @@ from .training import TRAINERS, save_model
 # %% ../../nbs/47_reaction_training.ipynb #9691c8da
 @dataclass(frozen=True)
 class ReactionPreset:
-    "What is trained on reactions, and how."
+    "What is trained on reactions, and how"
     name: str
-    architecture: dict # `T5Config`
-    learning_rate: float # peak; the step is scaled by the RMS of each parameter
-    epochs: int # over the last stage of the curriculum
-    curriculum: tuple=() # stages before: (most source tokens, most target tokens, epochs)
+    architecture:dict # T5Config
+    learning_rate:float # Peak; the step is scaled by the RMS of each parameter
+    epochs:int # Over the last stage of the curriculum
+    curriculum:tuple=() # Stages before: (most source tokens, most target tokens, epochs)
     limits: tuple=(512, 64) # most tokens of source and target
-    pairs: int=16 # most in a batch
-    tokens: int=None # most in a batch
-    matrix_rate: float=0. # learning rate of Muon for the matrices; 0 leaves them to AdamWScale
+    pairs:int=16 # Most in a batch
+    tokens:int=None # Most in a batch
+    matrix_rate:float=0. # Learning rate of Muon for the matrices; 0 leaves them to AdamWScale
     warmup_steps: int=7000
-    final: float=0.1 # of the peak, at the end
-    decay: str="cosine" # or `linear`, from the warm-up to the end
+    final:float=0.1 # Of the peak, at the end
+    decay:str="cosine" # Or linear, from the warm-up to the end
     weight_decay: float=0.01
     dropout: float=0.1
-    clip: float=1. # norm of the gradient
-    shuffle: float=0. # share of sources whose molecules change places
-    respell: float=0. # share of sources that are spelt at random
-    head_start: bool=False # `near_heads`
+    clip:float=1. # Norm of the gradient
+    shuffle:float=0. # Share of sources whose molecules change places
+    respell:float=0. # Share of sources that are spelt at random
+    head_start:bool=False # Near_heads
 
 REACTIONS_PAPER = ReactionPreset("paper", learning_rate=5e-4, epochs=12, # 12 * 409,035 / 16 = 307 thousand steps
     architecture=dict(d_model=512, d_kv=64, num_heads=8, d_ff=2048, num_layers=6))
@@ -58,10 +58,10 @@ REACTIONS_POCKET = ReactionPreset("pocket", learning_rate=5e-3, matrix_rate=4e-3
 # %% ../../nbs/47_reaction_training.ipynb #9a4539a2
 def reaction_model(
     preset: ReactionPreset,
-    words: list, # vocabulary, special tokens first
-    seed: int=0 # of the initial weights
-) -> T5ForConditionalGeneration:
-    "A T5 to train on reactions."
+    words:list, # Vocabulary, special tokens first
+    seed:int=0 # Of the initial weights
+)->T5ForConditionalGeneration:
+    "A T5 to train on reactions"
     torch.manual_seed(seed)
     ids = dict(pad_token_id=words.index("<pad>"), eos_token_id=words.index("</s>"), decoder_start_token_id=words.index("<pad>"))
     model = T5ForConditionalGeneration(T5Config(vocab_size=len(words), dropout_rate=preset.dropout, **ids, **preset.architecture))
@@ -70,13 +70,13 @@ def reaction_model(
 
 # %% ../../nbs/47_reaction_training.ipynb #f60cc3a3
 class ReactionRun:
-    "A training run that can be stopped and continued at any step."
+    "A training run that can be stopped and continued at any step"
     def __init__(self,
         data: PackedReactions,
         preset: ReactionPreset,
-        folder, # of checkpoints and the curve
-        seed: int=0, # of weights, batches and augmentation
-        device: str=None # what there is when None
+        folder, # Of checkpoints and the curve
+        seed:int=0, # Of weights, batches and augmentation
+        device:str=None # What there is when None
     ):
         self.data, self.preset, self.folder, self.seed = data, preset, Path(folder), seed
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -95,20 +95,20 @@ class ReactionRun:
 
 # %% ../../nbs/47_reaction_training.ipynb #c6ab2519
 @patch
-def stage(self: ReactionRun, epoch):
-    "Limits of source and target tokens in an epoch; None after the last."
+def stage(self:ReactionRun, epoch):
+    "Limits of source and target tokens in an epoch; None after the last"
     for source, target, epochs in (*self.preset.curriculum, (*self.preset.limits, self.preset.epochs)):
         if epoch < epochs: return source, target
         epoch -= epochs
 
 @patch
-def batches(self: ReactionRun, epoch):
-    "The batches of an epoch."
+def batches(self:ReactionRun, epoch):
+    "The batches of an epoch"
     return length_batches(self.data, self.stage(epoch), [self.seed, epoch], self.preset.pairs, self.preset.tokens)
 
 @patch(as_prop=True)
-def total_steps(self: ReactionRun):
-    "Optimiser steps of the whole run; epochs differ in their noise by a batch or so, so one of each stage is counted."
+def total_steps(self:ReactionRun):
+    "Optimiser steps of the whole run; epochs differ in their noise by a batch or so, so one of each stage is counted"
     if not hasattr(self, "_total"):
         p, first = self.preset, 0
         self._total = 0
@@ -119,8 +119,8 @@ def total_steps(self: ReactionRun):
 
 # %% ../../nbs/47_reaction_training.ipynb #9bbb09d6
 @patch
-def rate(self: ReactionRun, step) -> float: # between 0 and 1
-    "The learning rate at a step as a share of its peak."
+def rate(self:ReactionRun, step)->float: # Between 0 and 1
+    "The learning rate at a step as a share of its peak"
     p, total = self.preset, max(self.total_steps, 1)
     if step < p.warmup_steps: return (step + 1)/p.warmup_steps
     done = min(1., (step - p.warmup_steps)/max(1, total - p.warmup_steps))
@@ -129,26 +129,26 @@ def rate(self: ReactionRun, step) -> float: # between 0 and 1
 
 # %% ../../nbs/47_reaction_training.ipynb #d9ca1522
 def _padded(rows, value):
-    "Lists as one tensor, padded."
+    "Lists as one tensor, padded"
     out = torch.full((len(rows), max(map(len, rows))), value)
     for x, row in zip(out, rows): x[:len(row)] = torch.tensor(row)
     return out
 
 def _together():
-    "The number of this process, and how many train together."
+    "The number of this process, and how many train together"
     d = torch.distributed
     return (d.get_rank(), d.get_world_size()) if d.is_available() and d.is_initialized() else (0, 1)
 
 def _agree(yes):
-    "What the first process says, for all."
+    "What the first process says, for all"
     if _together()[1] == 1: return yes
     told = torch.tensor(bool(yes))
     torch.distributed.broadcast(told, 0)
     return told.item()
 
 @patch
-def backward(self: ReactionRun, rows):
-    "Sums over a share of a batch: the gradients of all parameters, the loss and the tokens, as one vector."
+def backward(self:ReactionRun, rows):
+    "Sums over a share of a batch: the gradients of all parameters, the loss and the tokens, as one vector"
     draw = lambda i: self.data.training_pair(i, np.random.default_rng([self.seed, self.epoch, i]), self.preset.shuffle, self.preset.respell)
     parameters = list(self.model.parameters())
     if not rows: return torch.zeros(sum(p.numel() for p in parameters) + 2)
@@ -160,8 +160,8 @@ def backward(self: ReactionRun, rows):
     return torch.cat([*(g.flatten() for g in gradients), loss.detach()[None], loss.new_tensor([tokens])])
 
 @patch
-def train_step(self: ReactionRun, rows) -> float: # the loss, in nats per token
-    "One optimiser step on a batch of reactions."
+def train_step(self:ReactionRun, rows)->float: # The loss, in nats per token
+    "One optimiser step on a batch of reactions"
     rank, world = _together()
     torch.manual_seed(int(np.random.SeedSequence([self.seed, self.epoch, self.position, rank]).generate_state(1)[0])) # for dropout
     sums = self.backward(rows[rank::world])
@@ -176,8 +176,8 @@ def train_step(self: ReactionRun, rows) -> float: # the loss, in nats per token
 
 # %% ../../nbs/47_reaction_training.ipynb #174b98a4
 @patch
-def save(self: ReactionRun):
-    "Write a checkpoint and the curve."
+def save(self:ReactionRun):
+    "Write a checkpoint and the curve"
     self.folder.mkdir(parents=True, exist_ok=True)
     state = {k: getattr(self, k) for k in ("step", "epoch", "position", "pairs", "curve", "minutes")}
     state |= dict(model=self.model.state_dict(), optimisers=[o.state_dict() for o in self.optimisers], preset=asdict(self.preset),
@@ -187,8 +187,8 @@ def save(self: ReactionRun):
     write_text(self.folder/"curve.json", json.dumps(self.curve, indent=1) + "\n")
 
 @patch
-def load(self: ReactionRun):
-    "Continue from the checkpoint in the folder, which must be of the same preset, seed and data."
+def load(self:ReactionRun):
+    "Continue from the checkpoint in the folder, which must be of the same preset, seed and data"
     with open(self.folder/"checkpoint.pt", "rb") as f:
         try:
             state = torch.load(f, map_location=self.device, weights_only=True)
@@ -203,8 +203,8 @@ def load(self: ReactionRun):
 # %% ../../nbs/47_reaction_training.ipynb #f205414f
 @patch
 @torch.no_grad()
-def validate(self: ReactionRun, part="valid", n=200):
-    "Greedy exact match and loss on `n` pairs; nothing where there are none."
+def validate(self:ReactionRun, part="valid", n=200):
+    "Greedy exact match and loss on `n` pairs; nothing where there are none"
     rows = np.random.default_rng(0).permutation(len(self.data.arrays[f"{part}_target_off"]) - 1)[:n]
     rows = sorted(rows, key=lambda i: len(self.data.row(f"{part}_source", i)))
     if not rows: return {}
@@ -222,25 +222,25 @@ def validate(self: ReactionRun, part="valid", n=200):
 
 # %% ../../nbs/47_reaction_training.ipynb #9c3db4b8
 @patch
-def check_fit(self: ReactionRun, **settings):
-    "Raise what `fit` would raise before its first step."
+def check_fit(self:ReactionRun, **settings):
+    "Raise what `fit` would raise before its first step"
     inspect.signature(self.fit).bind(**settings)
     if not (minutes := settings.get("minutes", math.inf)) >= 0: raise ValueError(f"minutes must be 0 or more, not {minutes}")
     if not self.total_steps:
         raise ValueError(f"nothing to train on: none of {len(self.data):,} training reactions is within {self.preset.limits} tokens of source and target")
 
 @patch
-def fit(self: ReactionRun,
-    steps: int=None, # stop after that many, counted from the beginning of the run; at the end of the preset when None
-    minutes: float=math.inf, # stop after that long
-    save_minutes: float=5., # between checkpoints
-    save_steps: int=None, # or steps between them
-    valid_minutes: float=10., # between validations
+def fit(self:ReactionRun,
+    steps:int=None, # Stop after that many, counted from the beginning of the run; at the end of the preset when None
+    minutes:float=math.inf, # Stop after that long
+    save_minutes:float=5., # Between checkpoints
+    save_steps:int=None, # Or steps between them
+    valid_minutes:float=10., # Between validations
     valid_pairs: int=200,
-    log_steps: int=50, # between lines of the curve
+    log_steps:int=50, # Between lines of the curve
     quiet: bool=False
 ):
-    "Train until the end, a number of steps, or a request to stop."
+    "Train until the end, a number of steps, or a request to stop"
     self.check_fit(minutes=minutes)
     self.stop, unfinished = False, lambda: not self.stop and (steps is None or self.step < steps)
     first, began, clock, losses = _together()[0] == 0, self.minutes, time.time(), []
@@ -265,21 +265,21 @@ def fit(self: ReactionRun,
 
 # %% ../../nbs/47_reaction_training.ipynb #2101601d
 def _start_folder(start): # None, a folder, or the name of a shipped model
-    "The folder of a model to start from; nothing is searched on the network."
+    "The folder of a model to start from; nothing is searched on the network"
     folder = shipped_models().get(start, start)
     if folder is None or (Path(folder)/"config.json").is_file(): return folder
     raise ValueError(f"no model {str(start)!r} to start from: neither a folder with a model nor a shipped one ({', '.join(shipped_models())})")
 
 def _tokens(folder):
-    "All tokens of a model's tokenizer, in order; None when it has no such list."
+    "All tokens of a model's tokenizer, in order; None when it has no such list"
     try: tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False); return tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     except (AttributeError, IndexError, KeyError, NotImplementedError, OSError, TypeError, ValueError): return None
 
 @patch
-def start_from(self: ReactionRun,
-    folder # of a model
+def start_from(self:ReactionRun,
+    folder # Of a model
 ):
-    "Take the weights of a finished model."
+    "Take the weights of a finished model"
     if _tokens(folder) != self.data.words: raise ValueError(f"the model in {folder} has another vocabulary than the packed reactions")
     try: self.model.load_state_dict(T5ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, use_safetensors=True).state_dict())
     except RuntimeError as e: raise ValueError(f"the model in {folder} has another architecture than the preset {self.preset.name!r}") from e
@@ -288,14 +288,14 @@ def start_from(self: ReactionRun,
 REACTION_PRESETS = {p.name: p for p in (REACTIONS_PAPER, REACTIONS_POCKET)}
 
 def _reaction_preset(preset):
-    "A preset, or the one of that name."
+    "A preset, or the one of that name"
     if isinstance(preset, ReactionPreset): return preset
     if preset in REACTION_PRESETS: return REACTION_PRESETS[preset]
     raise ValueError(f"unknown preset {preset!r}: known are {', '.join(REACTION_PRESETS)}")
 
 @contextmanager
 def _sigterm(stop):
-    "Call `stop` at SIGTERM; threads other than the main one cannot ask for signals."
+    "Call `stop` at SIGTERM; threads other than the main one cannot ask for signals"
     if threading.current_thread() is not threading.main_thread(): yield; return
     old = signal.signal(signal.SIGTERM, lambda *_: stop())
     try: yield
@@ -304,20 +304,20 @@ def _sigterm(stop):
 # %% ../../nbs/47_reaction_training.ipynb #a23b1fb1
 @contextmanager
 def _no_denormals():
-    "Processors calculate slowly with numbers next to zero, of which gradients are full: take them for zero."
+    "Processors calculate slowly with numbers next to zero, of which gradients are full: take them for zero"
     if not torch.set_flush_denormal(True): yield; return
     try: yield
     finally: torch.set_flush_denormal(False)
 
 def _one_of(rank, processes, meeting, settings, kwargs):
-    "One of several processes that train together."
+    "One of several processes that train together"
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=processes)
     try: train_reactions(*settings, **kwargs | dict(quiet=kwargs.get("quiet") or rank > 0))
     finally: torch.distributed.destroy_process_group()
 
 def _train_together(processes, settings, kwargs):
-    "Start processes that share the batches, and wait for them; a SIGTERM goes on to all."
+    "Start processes that share the batches, and wait for them; a SIGTERM goes on to all"
     stopped = []
     with tempfile.TemporaryDirectory() as folder:
         running = torch.multiprocessing.start_processes(_one_of, (processes, f"{folder}/meeting", settings, kwargs), processes, join=False)
@@ -332,17 +332,17 @@ def _train_together(processes, settings, kwargs):
 
 # %% ../../nbs/47_reaction_training.ipynb #23806073
 def train_reactions(
-    packed, # file that `pack_reactions` wrote
-    preset="pocket", # `pocket`, `paper` or a `ReactionPreset`
-    output_dir=None, # `runs/reactions-{preset}` when None
-    resume: bool=True, # continue from the checkpoint in `output_dir`; a run there is removed when False
-    seed: int=0, # of weights, batches and augmentation
-    device: str=None, # what there is when None
-    start=None, # a model to start from: a folder or `reactions`, the shipped one
-    processes: int=1, # that share each batch, on a CPU, one core each; in a script, call below `if __name__ == "__main__":`
+    packed, # File that pack_reactions wrote
+    preset="pocket", # Pocket, paper or a ReactionPreset
+    output_dir=None, # Runs/reactions-{preset} when None
+    resume:bool=True, # Continue from the checkpoint in output_dir; a run there is removed when False
+    seed:int=0, # Of weights, batches and augmentation
+    device:str=None, # What there is when None
+    start=None, # A model to start from: a folder or reactions, the shipped one
+    processes:int=1, # That share each batch, on a CPU, one core each; in a script, call below if __name__ == "__main__":
     **kwargs # of `ReactionRun.fit`
-) -> Path: # folder of the model
-    "Train on packed reactions, or continue; SIGTERM ends the run with a checkpoint."
+)->Path: # Folder of the model
+    "Train on packed reactions, or continue; SIGTERM ends the run with a checkpoint"
     preset, start = _reaction_preset(preset), _start_folder(start)
     if processes < 1: raise ValueError(f"processes must be 1 or more, not {processes}")
     if processes > 1 and device not in (None, "cpu"): raise ValueError(f"{processes} processes share a CPU, not {device!r}")
@@ -360,26 +360,26 @@ def train_reactions(
 
 # %% ../../nbs/47_reaction_training.ipynb #1d6346f0
 def _vocabulary(folder):
-    "Tokens of a model of reactions, in order, without the special ones."
+    "Tokens of a model of reactions, in order, without the special ones"
     from conformal_ar.tasks.packing import SPECIALS
     words = _tokens(folder) or []
     if tuple(words[:3]) != SPECIALS or "." not in words: raise ValueError(f"the model in {folder} is no model of reactions: it has another vocabulary")
     return words[3:]
 
 def train_packed(
-    preset="pocket", # `pocket`, `paper` or a `ReactionPreset`
-    output_dir=None, # `runs/reactions-{preset}` when None
-    resume: bool=True, # continue from the checkpoint in `output_dir`; when False, pack and train anew
-    seed: int=0, # of weights, batches and augmentation
-    device: str=None, # what there is when None
-    save_steps: int=None, # optimiser steps between checkpoints; 5 minutes when None
-    quiet: bool=False, # no progress
-    packed=None, # file that `pack_reactions` wrote, or shall write; `reactions.npz` in `output_dir` when None
-    split: str=None, # of the data to pack: `paper` or `partial`; what there is when None
-    start=None, # a model to start from: a folder or `reactions`, the shipped one
+    preset="pocket", # Pocket, paper or a ReactionPreset
+    output_dir=None, # Runs/reactions-{preset} when None
+    resume:bool=True, # Continue from the checkpoint in output_dir; when False, pack and train anew
+    seed:int=0, # Of weights, batches and augmentation
+    device:str=None, # What there is when None
+    save_steps:int=None, # Optimiser steps between checkpoints; 5 minutes when None
+    quiet:bool=False, # No progress
+    packed=None, # File that pack_reactions wrote, or shall write; reactions.npz in output_dir when None
+    split:str=None, # Of the data to pack: paper or partial; what there is when None
+    start=None, # A model to start from: a folder or reactions, the shipped one
     **kwargs # of `ReactionRun.fit`, such as `minutes`
-) -> Path: # folder of the model
-    "The task `reactions` for `train`: pack the data if there is no packed file, then train or continue."
+)->Path: # Folder of the model
+    "The task `reactions` for `train`: pack the data if there is no packed file, then train or continue"
     preset = _reaction_preset(preset)
     folder = Path(output_dir or f"runs/reactions-{preset.name}")
     given, packed, start = packed, Path(packed or folder/"reactions.npz"), _start_folder(start)

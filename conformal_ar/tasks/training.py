@@ -32,23 +32,23 @@ from .additions import answers, fresh_pairs, load_additions, questions
 # %% ../../nbs/31_training.ipynb #4460aab9
 @dataclass(frozen=True)
 class Preset:
-    "What is trained, and how."
+    "What is trained, and how"
     name: str
-    learning_rate: float # peak
-    batch_size: int # pairs in one optimiser step
-    checkpoint: str=None # hub id to start from; None trains from scratch
-    architecture: dict=field(default_factory=dict) # `T5Config` of a model from scratch
-    steps: int=None # optimiser steps on fresh pairs; None means epochs over the training part
+    learning_rate:float # Peak
+    batch_size:int # Pairs in one optimiser step
+    checkpoint:str=None # Hub id to start from; None trains from scratch
+    architecture:dict=field(default_factory=dict) # T5Config of a model from scratch
+    steps:int=None # Optimiser steps on fresh pairs; None means epochs over the training part
     epochs: float=None
     weight_decay: float=0.01
     dropout: float=0.1
     warmup_steps: int=0
-    schedule: str="linear" # of the learning rate after the warm-up
-    beta2: float=0.999 # of AdamW
-    stop_at: float=None # five-beam coverage of the validation pairs that ends the training
-    eval_steps: int=1000 # optimiser steps between validations
-    eval_pairs: int=512 # validation pairs of each of them
-    storage: torch.dtype=torch.float32 # of the weights on disk
+    schedule:str="linear" # Of the learning rate after the warm-up
+    beta2:float=0.999 # Of AdamW
+    stop_at:float=None # Five-beam coverage of the validation pairs that ends the training
+    eval_steps:int=1000 # Optimiser steps between validations
+    eval_pairs:int=512 # Validation pairs of each of them
+    storage:torch.dtype=torch.float32 # Of the weights on disk
 
 # %% ../../nbs/31_training.ipynb #24c62a2b
 PAPER = Preset("paper", checkpoint="t5-base", learning_rate=2e-4, weight_decay=0.01, dropout=0.1,
@@ -64,10 +64,10 @@ POCKET = Preset("pocket", learning_rate=2e-3, batch_size=128, dropout=0.,
 
 # %% ../../nbs/31_training.ipynb #2298a910
 def make_model(
-    preset: Preset, # what to make
-    seed: int=0 # of the initial weights
-) -> tuple: # model and tokenizer
-    "A model to train and its tokenizer."
+    preset:Preset, # What to make
+    seed:int=0 # Of the initial weights
+)->tuple: # Model and tokenizer
+    "A model to train and its tokenizer"
     torch.manual_seed(seed)
     if preset.checkpoint:
         safe = dict(trust_remote_code=False) # a checkpoint brings numbers, no code
@@ -81,7 +81,7 @@ def make_model(
 
 # %% ../../nbs/31_training.ipynb #312a9557
 class Sums(torch.utils.data.Dataset):
-    "Questions and answers of integer pairs."
+    "Questions and answers of integer pairs"
     def __init__(self, pairs): self.pairs = pairs
     def __len__(self): return len(self.pairs)
     def __getitem__(self, i): return self.__getitems__([i])[0]
@@ -89,9 +89,9 @@ class Sums(torch.utils.data.Dataset):
 
 # %% ../../nbs/31_training.ipynb #18f706b8
 def collator(
-    tokenizer # of the model
-): # function from a list of (question, answer) to a batch
-    "Make a function that turns texts into a padded batch."
+    tokenizer # Of the model
+): # Function from a list of (question, answer) to a batch
+    "Make a function that turns texts into a padded batch"
     def collate(texts):
         x, y = map(list, zip(*texts))
         x, y = token_ids(tokenizer, x), token_ids(tokenizer, y, target=True)
@@ -101,20 +101,20 @@ def collator(
 
 # %% ../../nbs/31_training.ipynb #09d0b010
 def train_pairs(
-    preset: Preset, # `steps` decides between fresh pairs and the training part
-    splits: dict, # of `load_additions`
-    seed: int=0 # of the fresh pairs
-) -> np.ndarray: # [N, 2]
-    "The pairs to train on, none of them held out or used for validation."
+    preset:Preset, # Steps decides between fresh pairs and the training part
+    splits:dict, # Of load_additions
+    seed:int=0 # Of the fresh pairs
+)->np.ndarray: # [N, 2]
+    "The pairs to train on, none of them held out or used for validation"
     if preset.steps is None: return splits["train"].pairs
     forbidden = np.concatenate([splits["held_out"].pairs, splits["valid"].pairs])
     return fresh_pairs(preset.steps * preset.batch_size, forbidden, seed=seed)
 
 # %% ../../nbs/31_training.ipynb #c93c3aaa
 def exact_match(
-    tokenizer # of the model
-): # function for the trainer's `compute_metrics`
-    "Make the function that counts wholly right answers."
+    tokenizer # Of the model
+): # Function for the trainer's compute_metrics
+    "Make the function that counts wholly right answers"
     def texts(ids): return tokenizer.batch_decode(np.where(ids < 0, tokenizer.pad_token_id, ids), skip_special_tokens=True)
     def metric(p): return dict(exact_match=float(np.mean([a == b for a, b in zip(texts(p.predictions), texts(p.label_ids))])))
     return metric
@@ -122,11 +122,11 @@ def exact_match(
 # %% ../../nbs/31_training.ipynb #9f81992d
 def generate_coverage(
     model, tokenizer,
-    part, # an `Additions`
-    width: int=5, # beams
-    batch_size: int=250 # inputs in a call
-) -> dict: # `coverage`, its 95 % `interval`, `n`, `width`
-    "Share of answers among the `width` best of a beam search, with its Clopper–Pearson interval."
+    part, # An Additions
+    width:int=5, # Beams
+    batch_size:int=250 # Inputs in a call
+)->dict: # Coverage, its 95 % interval, n, width
+    "Share of answers among the `width` best of a beam search, with its Clopper–Pearson interval"
     model.eval(); hits, n = 0, len(part)
     for i in range(0, n, batch_size):
         some = part[i:i + batch_size]
@@ -140,7 +140,7 @@ def generate_coverage(
 
 # %% ../../nbs/31_training.ipynb #aba72e65
 class StopAt(TrainerCallback):
-    "Ends the training once enough validation answers are among the five best of a beam search."
+    "Ends the training once enough validation answers are among the five best of a beam search"
     def __init__(self, goal, part, tokenizer): self.goal, self.part, self.tokenizer = goal, part, tokenizer
     def on_evaluate(self, args, state, control, model=None, metrics=None, **kwargs):
         if self.goal is None or metrics["eval_exact_match"] < self.goal/2: return
@@ -162,9 +162,9 @@ def _fault(checkpoint):
     except Exception as e: return f"{type(e).__name__}: {e}" # whatever half a file leads to
 
 def last_checkpoint(
-    folder # of a run
-) -> str: # its newest complete checkpoint, or None
-    "The checkpoint to continue from; a warning names those that are newer and incomplete."
+    folder # Of a run
+)->str: # Its newest complete checkpoint, or None
+    "The checkpoint to continue from; a warning names those that are newer and incomplete"
     found = [c for c in Path(folder).glob("checkpoint-*") if c.name[11:].isdigit()]
     for checkpoint in sorted(found, key=lambda c: int(c.name[11:]), reverse=True):
         fault = _fault(checkpoint)
@@ -173,7 +173,7 @@ def last_checkpoint(
 
 # %% ../../nbs/31_training.ipynb #3b2859e1
 class Curve(TrainerCallback):
-    "Writes `curve.json`: step, minutes, loss and exact match so far."
+    "Writes `curve.json`: step, minutes, loss and exact match so far"
     columns = ("step", "minutes", "loss", "eval_loss", "eval_exact_match", "eval_coverage", "learning_rate")
     def __init__(self, folder): self.path = Path(folder)/"curve.json"
     def on_train_begin(self, args, state, control, **kwargs):
@@ -185,7 +185,7 @@ class Curve(TrainerCallback):
 
 # %% ../../nbs/31_training.ipynb #8585f287
 def _arguments(preset, folder, seed, device, save_steps, quiet):
-    "The library's arguments for a preset."
+    "The library's arguments for a preset"
     bf16 = device != "cpu" and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     length = dict(max_steps=preset.steps) if preset.steps else dict(num_train_epochs=preset.epochs)
     return Seq2SeqTrainingArguments(output_dir=str(folder), **length, seed=seed, data_seed=seed,
@@ -201,13 +201,13 @@ PRESETS = {p.name: p for p in (PAPER, POCKET)}
 
 def make_trainer(
     preset: Preset,
-    output_dir, # checkpoints, the curve and the finished model go here
-    seed: int=0, # of data, weights and order
-    device: str=None, # `cpu`, or what there is
-    save_steps: int=None, # optimiser steps between checkpoints; the preset's `eval_steps` when None
-    quiet: bool=False # no progress bar
-) -> Seq2SeqTrainer:
-    "A `Seq2SeqTrainer` for additions."
+    output_dir, # Checkpoints, the curve and the finished model go here
+    seed:int=0, # Of data, weights and order
+    device:str=None, # Cpu, or what there is
+    save_steps:int=None, # Optimiser steps between checkpoints; the preset's eval_steps when None
+    quiet:bool=False # No progress bar
+)->Seq2SeqTrainer:
+    "A `Seq2SeqTrainer` for additions"
     splits, (model, tokenizer) = load_additions(), make_model(preset, seed)
     valid = splits["valid"][:preset.eval_pairs]
     trainer = Seq2SeqTrainer(model=model, args=_arguments(preset, output_dir, seed, device, save_steps, quiet),
@@ -219,7 +219,7 @@ def make_trainer(
 
 # %% ../../nbs/31_training.ipynb #ffd7c4b5
 def _claim(folder, preset, seed, resume):
-    "Write down what is trained in `folder`, or raise when it holds another run."
+    "Write down what is trained in `folder`, or raise when it holds another run"
     folder.mkdir(parents=True, exist_ok=True)
     record, path = json.dumps(dict(asdict(preset), seed=seed), default=str, indent=1) + "\n", folder/"preset.json"
     if not resume:
@@ -230,15 +230,15 @@ def _claim(folder, preset, seed, resume):
 
 # %% ../../nbs/31_training.ipynb #719b2658
 def train_additions(
-    preset="pocket", # `pocket`, `paper` or a `Preset`
-    output_dir=None, # `runs/{task}-{preset}` when None
-    resume: bool=True, # continue from the last checkpoint in `output_dir`
-    seed: int=0, # of data, weights and order
-    device: str=None, # `cpu`, or what there is
-    save_steps: int=None, # optimiser steps between checkpoints
-    quiet: bool=False # no progress bar
-) -> Path: # folder of the finished model
-    "Train a model of additions (or finish an interrupted run) and save it with its tokenizer and curve."
+    preset="pocket", # Pocket, paper or a Preset
+    output_dir=None, # Runs/{task}-{preset} when None
+    resume:bool=True, # Continue from the last checkpoint in output_dir
+    seed:int=0, # Of data, weights and order
+    device:str=None, # Cpu, or what there is
+    save_steps:int=None, # Optimiser steps between checkpoints
+    quiet:bool=False # No progress bar
+)->Path: # Folder of the finished model
+    "Train a model of additions (or finish an interrupted run) and save it with its tokenizer and curve"
     if not isinstance(preset, Preset) and preset not in PRESETS:
         raise ValueError(f"unknown preset {preset!r}: known are {', '.join(PRESETS)}")
     if not is_accelerate_available(): raise ImportError("training needs accelerate: pip install 'conformal_ar[train]'")
@@ -257,17 +257,17 @@ def train_additions(
 TRAINERS = dict(additions=train_additions) # task to the function that trains it
 
 def train(
-    task: str="additions", # what to learn: `additions` or `reactions`
-    preset="pocket", # `pocket`, `paper`, or a preset of the task
-    output_dir=None, # `runs/{task}-{preset}` when None
-    resume: bool=True, # continue from the last checkpoint in `output_dir`
-    seed: int=0, # of data, weights and order
-    device: str=None, # `cpu`, or what there is
-    save_steps: int=None, # optimiser steps between checkpoints
-    quiet: bool=False, # no progress
+    task:str="additions", # What to learn: additions or reactions
+    preset="pocket", # Pocket, paper, or a preset of the task
+    output_dir=None, # Runs/{task}-{preset} when None
+    resume:bool=True, # Continue from the last checkpoint in output_dir
+    seed:int=0, # Of data, weights and order
+    device:str=None, # Cpu, or what there is
+    save_steps:int=None, # Optimiser steps between checkpoints
+    quiet:bool=False, # No progress
     **kwargs # of the task; for reactions see `train_packed`
-) -> Path: # folder of the finished model
-    "Train a model for a task, or finish an interrupted run."
+)->Path: # Folder of the finished model
+    "Train a model for a task, or finish an interrupted run"
     if task not in TRAINERS: import_module("conformal_ar.tasks.reaction_training") # which adds its own
     if task not in TRAINERS: raise ValueError(f"unknown task {task!r}: known are {', '.join(TRAINERS)}")
     return TRAINERS[task](preset, output_dir, resume, seed, device, save_steps, quiet, **kwargs)
@@ -275,10 +275,10 @@ def train(
 # %% ../../nbs/31_training.ipynb #85f62532
 def save_model(
     model, tokenizer,
-    folder, # to write to
-    dtype: torch.dtype=torch.float32 # of the stored weights
+    folder, # To write to
+    dtype:torch.dtype=torch.float32 # Of the stored weights
 ):
-    "Save model and tokenizer, weights in `dtype`, as safetensors."
+    "Save model and tokenizer, weights in `dtype`, as safetensors"
     model = model.to(dtype)
     model.config.use_cache = True # the trainer switches it off
     model.save_pretrained(folder); tokenizer.save_pretrained(folder)
