@@ -70,10 +70,10 @@ class ToyMarkov:
     pad_token_id, end_token_id, letters = 0, 1, "abc"
 
     def __init__(self,
-        odds=((0, .3, 6., 1., 2.),  # after nothing: padding, end, a, b, c
-              (0, 1., 0., 0., 0.),  # after the end (never used)
-              (0, 2., .3, 8., 1.),  # after a
-              (0, 6., .5, .2, 1.),  # after b
+        odds=((0, .3, 6., 1., 2.),  # After nothing: padding, end, a, b, c
+              (0, 1., 0., 0., 0.),  # After the end (never used)
+              (0, 2., .3, 8., 1.),  # After a
+              (0, 6., .5, .2, 1.),  # After b
               (0, 9., 2., .5, .3)), # [5, 5] odds exp(W) of the next token at x = 0
         effect=((0, .5, .7, -.4, .2),
                 (0, -.2, .3, .4, -.5)), # [2, 5] effect U of the condition

@@ -59,7 +59,7 @@ def _admissible(i, target):
 
 # %% ../nbs/65_pairs.ipynb #251d282b
 def read_pairs(
-    inputs:Sequence,            # [N] inputs; or a table of pairs, and then no `targets`
+    inputs:Sequence,            # [N] inputs; or a table of pairs, and then no targets
     targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
     input_column:str="input",   # Column of the inputs in a table
     target_column:str="target", # Column of the targets in a table
@@ -129,11 +129,11 @@ class Pairs(NamedTuple):
                      new[self.owner[keep]], self.possible[keep],
                      [self.texts[i] for i in rows])
 
-# %% ../nbs/65_pairs.ipynb #25e4761d
+# %% ../nbs/65_pairs.ipynb #f62baeeb
 def join_pairs(
     model:Autoregressor, # Encodes and decodes
-    inputs:Sequence,     # [N] from `read_pairs`
-    targets:Sequence,    # [N] from `read_pairs`
+    inputs:Sequence,     # [N] from read_pairs
+    targets:Sequence,    # [N] from read_pairs
 )->Pairs: # Read once, for all that follows
     "Pairs with the ids of their targets"
     if isinstance(targets, torch.Tensor):
