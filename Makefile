@@ -1,4 +1,4 @@
-# make demo: install the package, then calibrate and evaluate both procedures on integer additions.
+# make demo: install the package, then calibrate and evaluate all three procedures on integer additions.
 # make test: install it with the development requirements, then check the project and run every notebook.
 # Both set up .venv by themselves, once; all they need is Python >= 3.10 and make.
 PYTHON ?= python3
@@ -31,11 +31,9 @@ clean-notebooks: .venv/dev  ## strip superfluous metadata from the notebooks
 readme: .venv/dev        ## write README.md from nbs/index.ipynb
 	$(BIN)/python .ci/readme.py
 
-results: .venv/package .venv/dev  ## measure the numbers in the README again, and put them there
-	$(BIN)/conformal-ar demo --results nbs/results/demo_additions.json
-	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter nbconvert --to notebook --execute --inplace nbs/index.ipynb
-	$(BIN)/nbdev_clean --fname nbs/index.ipynb
-	$(BIN)/python .ci/readme.py
+TASK ?= demo
+results: .venv/dev       ## measure the README's numbers again; TASK=additions or reactions: all that depends on its model; benchmarks; all
+	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/results.py $(TASK)
 
 docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }

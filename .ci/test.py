@@ -1,7 +1,7 @@
 """Check the project, then run every notebook as nbdev's `test_nb` does, each in a process of its own.
 
     python .ci/test.py                  everything
-    python .ci/test.py 00 02_search     only the notebooks whose names begin so, without the checks
+    python .ci/test.py 00 03_search     only the notebooks whose names begin so, without the checks
     python .ci/test.py --flags slow 05  also the cells flagged `#| slow`
 
 The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
@@ -10,6 +10,8 @@ The last line reads `N passed, M failed` and counts notebooks (`, K skipped` fol
 import argparse, filecmp, json, os, re, shutil, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import house
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", "conformal_ar"
@@ -71,7 +73,7 @@ def check_imports(folder):
         heavy = {"transformers", "rdkit", "matplotlib"}
         assert not {*heavy, "torch"} & {*sys.modules}, "`import conformal_ar` loads a heavy library"
         for name, module in c._home.items():
-            if module not in ("huggingface", "causal", "rules", "masks", "product_masks", "generation"): getattr(c, name)
+            if module.split(".")[0] not in ("hf", "tasks"): getattr(c, name)
         loaded = heavy & {*sys.modules}
         assert not loaded, f"the core modules load {', '.join(loaded)}"
         for name in c.__all__: getattr(c, name)"""
@@ -90,7 +92,7 @@ def run_checks():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         scratch_copy(folder)
-        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_imports):
+        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_imports, *house.CHECKS):
             try: check(Path(folder))
             except Exception as e:
                 failed += 1

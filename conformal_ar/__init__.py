@@ -8,30 +8,31 @@ __version__ = "0.1.0"
 from importlib import import_module as _import_module
 
 _names = {
-    "conformal": "Guarantee PredictionSet check_risk conformal_rank split_threshold group_thresholds "
-                 "clopper_pearson_lower clopper_pearson_interval step_ranks tolerance_region "
-                 "smallest_alpha smallest_n_cal check_feasible",
-    "equivalence": "ClassSet merge_equivalent merge_summary",
-    "autoregressive": "Autoregressor ToyMarkov prefix_scores",
-    "search": "Hypotheses beam_search threshold_search",
-    "procedure": "Procedure",
-    "subsets": "ConformalBeamSubsets",
-    "dynamic": "DynamicConformalBeams choose_max_len choose_procedure",
-    "levelsets": "ConformalLevelSets",
-    "promises": "plan promise pac pac_rank Plan NestedConformalBeams",
-    "variants": "AprioriBeamSubsets CappedLevelSets LengthGroupLevelSets LengthGroupBeams predict_capped",
-    "groups": "GroupLevelSets GroupBeams",
-    "huggingface": "HFSeq2Seq",
-    "causal": "HFCausal",
-    "rules": "Processed",
-    "masks": "Masked",
-    "product_masks": "mask_products",
-    "generation": "conformal_generate generate_arguments target_log_probs",
+    "guarantee": "Guarantee",
+    "autoregressive": "Autoregressor ToyMarkov",
+    "search": "beam_search threshold_search",
+    "sets": "PredictionSet",
     "evaluation": "Evaluation evaluate_sets",
-    "validity": "ExchangeabilityMonitor exchangeability_test coverage_p_value scores_of",
-    "baselines": "ConformalSampling",
+    "groups": "by_length",
+    "subsets": "ConformalBeamSubsets",
+    "dynamic": "DynamicConformalBeams choose_max_len",
+    "levelsets": "ConformalLevelSets",
+    "loading": "load",
+    "planning": "plan",
+    "equivalence": "ClassSet",
+    "validity": "exchangeability_test",
+    "monitor": "ExchangeabilityMonitor",
+    "hf.seq2seq": "HFSeq2Seq",
+    "hf.causal": "HFCausal",
+    "hf.rules": "Processed",
+    "hf.masks": "Masked",
+    "hf.generate": "conformal_generate generate_arguments",
+    "tasks.product_masks": "mask_products",
 }
-_modules = {*_names, "bench", "cli", "data", "equal_baselines", "equal_promise", "one_decode", "plots", "repetitions", "reproduce", "results", "training"}
+_modules = {
+    *(o for o in _names if "." not in o),
+    "cli", "experiments", "files", "hf", "plots", "tasks",
+}
 _home = {name: module for module, names in _names.items() for name in names.split()}
 
 __all__ = ["__version__", *_home]

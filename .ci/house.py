@@ -1,0 +1,190 @@
+"""Checks of the house: which notebook writes which module, what imports what, and how pages are built.
+
+`.ci/test.py` runs those in `CHECKS`; `python .ci/house.py` runs them alone, and `python .ci/house.py --all` also `LATER`.
+"""
+import ast, json, re, sys, warnings
+from collections import Counter
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+nbs, package = root/"nbs", root/"conformal_ar"
+ALLOWED = { # what the modules of a folder may import; "" is the root of the package
+    "": {""}, "hf": {"", "hf"}, "tasks": {"", "hf", "tasks"}, "experiments": {"", "hf", "tasks", "experiments"},
+    "cli": {"", "hf", "tasks", "experiments", "cli"}}
+ROOMS = set(ALLOWED) - {""}
+
+
+def pages(): return sorted(o for o in nbs.glob("*.ipynb") if o.name[0] not in "_.")
+
+def cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+def source(cell): return "".join(cell["source"])
+
+def modules():
+    "Module name -> path, of all that notebooks export."
+    paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "_modidx.py"))
+    return {".".join(o.relative_to(package).with_suffix("").parts): o for o in sorted(paths)}
+
+def say(wrong, how): assert not wrong, "\n".join(wrong) + f"\n{how}"
+
+# ------------------------------------------------------------------------------------------------ checks
+
+def check_names(folder):
+    "Notebooks have two digits, no letters, and names that are unique after them."
+    stems = [o.stem for o in pages() if o.stem != "index"]
+    wrong = [f"{o}.ipynb" for o in stems if not re.fullmatch(r"\d\d_[a-z0-9_]+", o)]
+    for part in (slice(0, 2), slice(3, None)):
+        count = Counter(o[part] for o in stems)
+        wrong += [f"{o}.ipynb" for o in stems if count[o[part]] > 1]
+    say(wrong, "rename them: the site strips the digits")
+
+def check_modules(folder):
+    "Every module has its own notebook, and is named like it."
+    writers = {}
+    for path in pages():
+        exports = [line for c in cells(path) for line in source(c).splitlines() if c["cell_type"] == "code" and line.startswith("#|")]
+        own = [line.split()[2] for line in exports if line.startswith("#| default_exp ")]
+        for name in own + [m[1] for line in exports if (m := re.match(r"#\| *exports?i? +(\S+)", line))]:
+            writers.setdefault(name, []).append(path.stem)
+    wrong = [f"{name}: {', '.join(w)}" for name, w in writers.items() if len(w) > 1 or w[0][3:] != name.split(".")[-1]]
+    wrong += [f"{name}: no notebook" for name in modules().keys() - writers.keys()]
+    wrong += [f"{name}: no module" for name in writers.keys() - modules().keys()]
+    say(wrong, "one notebook writes one module, both named alike")
+
+def imported(path, name):
+    "Modules of the package that a module imports, anywhere in it."
+    known = modules()
+    here = ["conformal_ar", *name.split(".")[:-1]]
+    for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(n, ast.Import): found = [a.name for a in n.names]
+        elif isinstance(n, ast.ImportFrom):
+            base = here[:len(here) - n.level + 1] if n.level else []
+            full = ".".join([*base, *filter(None, [n.module])])
+            found = [full, *(f"{full}.{a.name}" for a in n.names)]
+        else: continue
+        yield from (o for full in found if (o := full.removeprefix("conformal_ar.")) in known and full.startswith("conformal_ar."))
+
+def room(name): return name.split(".")[0] if name.split(".")[0] in ROOMS and "." in name else ""
+
+def check_directions(folder):
+    "Modules import only what stands below them: the root, hf, tasks, experiments, cli; without circles."
+    edges = {name: set(imported(path, name)) for name, path in modules().items()}
+    wrong = [f"{a} imports {b}" for a, found in edges.items() for b in sorted(found) if room(b) not in ALLOWED[room(a)]]
+    say(wrong, "move what is shared to a lower room")
+    def walk(name, seen):
+        if name in seen: return [*seen[seen.index(name):], name]
+        return next((c for o in edges[name] if (c := walk(o, [*seen, name]))), None)
+    circle = next((c for name in edges if (c := walk(name, []))), None)
+    assert not circle, f"imports in a circle: {' -> '.join(circle)}"
+
+def check_patches(folder):
+    "A method is patched only in the module of its class, or methods depend on who imports what."
+    wrong = []
+    for name, path in modules().items():
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        own = {n.name for n in body if isinstance(n, ast.ClassDef)}
+        for n in body:
+            if not isinstance(n, ast.FunctionDef) or not any(re.match(r"patch\b", ast.unparse(d)) for d in n.decorator_list): continue
+            classes = {o.id for o in ast.walk(n.args.args[0].annotation or n.args.args[0]) if isinstance(o, ast.Name)}
+            if not classes or classes - own: wrong.append(f"{name}: {n.name} of {', '.join(classes - own) or 'no class'}")
+    say(wrong, "write functions instead")
+
+def check_titles(folder):
+    "A title cell has the title, one line that describes the page, and front matter; prose there vanishes from the site."
+    wrong = []
+    for path in pages():
+        lines = [o for o in source(cells(path)[0]).splitlines() if o.strip()]
+        kinds = [next((k for k, p in dict(title=r"# ", line=r"> ", front=r"- [\w-]+: ?").items() if re.match(p, o)), "prose") for o in lines]
+        if kinds[:2] != ["title", "line"] or set(kinds[2:]) - {"front"}: wrong.append(f"{path.name}: {' '.join(kinds)}")
+    say(wrong, "prose goes into a cell of its own")
+
+def check_links(folder):
+    "Every link between notebooks resolves, and no notebook is named that is not there."
+    here, wrong = {o.name for o in pages()}, []
+    for path in pages():
+        for i, c in enumerate(cells(path)):
+            text = source(c)
+            found = re.findall(r"\]\(([\w./-]+\.ipynb)(?:#[\w-]*)?\)", text) if c["cell_type"] != "code" else []
+            found += [f"{o}.ipynb" for o in re.findall(r"(?<![\w./])\d\d[a-z]?_[a-z]\w{3,}(?=\]|`|\.ipynb)", text) if c["cell_type"] != "code"]
+            wrong += [f"{path.name}, cell {i}: {o}" for o in dict.fromkeys(found) if o not in here]
+    say(wrong, "no such notebook")
+
+def check_imports_alone(folder):
+    "Imports stand in cells of their own: the documentation runs every cell that imports."
+    wrong = []
+    for path in pages():
+        for i, c in enumerate(cells(path)):
+            text = source(c)
+            if c["cell_type"] != "code" or "nbdev_export(" in text or re.search(r"(?m)^#\| *eval: *false", text): continue
+            text = re.sub(r"(?m)^[%!].*$", "", text)
+            kinds = {isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.parse(text).body}
+            if len(kinds) > 1: wrong.append(f"{path.name}, cell {i}: {text.splitlines()[0]}")
+    say(wrong, "split these cells")
+
+def check_processors(folder):
+    "nbdev's processors keep all that readers should see."
+    from nbdev.config import get_config
+    from nbdev.process import NBProcessor
+    from nbdev.processors import FilterDefaults
+    import os
+    wrong, before = [], os.getcwd()
+    os.chdir(root); get_config.cache_clear()
+    try:
+        skip = ("exec_show_docs", "add_show_docs", "add_links")  # these run code or ask for other packages
+        procs = [o for o in FilterDefaults().base_procs() if getattr(o, "__name__", "") not in skip]
+        for path in pages():
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                proc = NBProcessor(path, procs=procs); proc.process()
+            wrong += [f"{path.name}: {str(w.message).splitlines()[0]}" for w in said if issubclass(w.category, UserWarning)]
+            left = "\n".join(o.source for o in proc.nb.cells)
+            for c in cells(path)[1:]:
+                if c["cell_type"] != "markdown": continue
+                lost = [o for o in source(c).splitlines() if o.strip() and not o.startswith(":::") and o.strip()[:40].split("`")[0].split("[")[0].strip() not in left]
+                if lost: wrong.append(f"{path.name}: prose is dropped: {lost[0][:60]}")
+    finally: os.chdir(before)
+    say(wrong, "see what nbdev's processors do with these cells")
+
+# --------------------------------------------------------- for when the lines are rewrapped: not among CHECKS yet
+
+def check_columns(folder):
+    "No exported line has more than 88 columns, which is what the site shows without scrolling."
+    wrong = []
+    for name, path in modules().items():
+        text = path.read_text(encoding="utf-8")
+        written = [n for n in ast.parse(text).body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"] # by nbdev
+        skipped = {i for n in written for i in range(n.lineno, n.end_lineno + 1)} | {1}                                     # and the title
+        for i, line in enumerate(text.splitlines(), 1):
+            if len(line) > 88 and i not in skipped and not line.startswith("# %%"): wrong.append(f"{path.relative_to(root)}:{i}: {len(line)} columns")
+    say(wrong, "wrap these lines")
+
+def check_docments(folder):
+    "Parameters are written `name:type=default, # Meaning`; docstrings have one line, no full stop, and no backticks in docments."
+    wrong = []
+    for name, path in modules().items():
+        text = path.read_text(encoding="utf-8")
+        for n in ast.walk(ast.parse(text)):
+            if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and (doc := ast.get_docstring(n, clean=False)):
+                if doc.endswith(".") or "\n" in doc: wrong.append(f"{path.relative_to(root)}:{n.lineno}: docstring of {n.name}")
+        for i, line in enumerate(text.splitlines(), 1):
+            if m := re.match(r"\s+(\w+)(\s*:\s*[\w\[\], .|]+?)?(\s*=\s*[^#]+)?,?\s+# (.*)$", line):
+                if re.match(r"\w+: ", line.strip()) and ":" in (m[2] or "") or "`" in m[4] or m[4][:1].islower():
+                    if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
+    say(wrong, "see the style in CONTRIBUTING.md")
+
+CHECKS = (check_names, check_modules, check_directions, check_patches, check_titles, check_links, check_imports_alone, check_processors)
+LATER = (check_columns, check_docments)
+
+
+def main():
+    failed = 0
+    for check in (*CHECKS, *(LATER if "--all" in sys.argv else ())):
+        try: check(root)
+        except Exception as e:
+            failed += 1
+            print(f"FAILED  {check.__doc__}\n        " + str(e).strip().replace("\n", "\n        "))
+        else: print(f"ok      {check.__doc__}")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__": main()

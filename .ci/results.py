@@ -1,0 +1,105 @@
+"""Make results again: run the notebooks that write them, then those that read them, then the README.
+
+    python .ci/results.py                the numbers of the README's demo (what `make results` does)
+    python .ci/results.py additions      all that depends on the model of a task: additions or reactions
+    python .ci/results.py benchmarks     speed and memory on this machine (an hour, with nothing else running)
+    python .ci/results.py all            everything
+    python .ci/results.py 92 95          only these notebooks, by the beginnings of their names
+    python .ci/results.py --list all     name the notebooks and run none
+
+Long runs come first, then the pages that read their files or load the task's model, then the README.
+A notebook runs in its folder and is saved whole, cleaned, with its new outputs; one that fails is left as it was, and
+ends the run.  Cells marked `#| eval: false`, `#| slow` or `#| gpu` keep their outputs.  A GPU is used where there is one.
+"""
+import argparse, json, os, re, shlex, subprocess, sys, time
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+nbs = root/"nbs"
+DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
+BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
+COMMANDS = { # of Python; they write nbs/results/*.json too
+    "demo": [DEMO], "additions": [DEMO], "reactions": [],
+    "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
+        ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
+        ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
+RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
+    "demo": [], "benchmarks": [],
+    "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines"],
+    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions"]}
+PAGES = { # they read these files, or use the model by the command line; pages that load it are found
+    "demo": [], "benchmarks": ["72_benchmarks"],
+    "additions": ["09_levelsets", "32_additions_results", "55_equal_coverage", "57_sampling", "62_commands", "63_demo"],
+    "reactions": ["48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
+TASKS = ["additions", "reactions", "benchmarks"] # of `all`
+
+
+def cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+def text_of(path): return "\n".join("".join(c["source"]) for c in cells(path) if c["cell_type"] == "code")
+
+def check_order():
+    "What a page reads is written by a run before it: the lists above agree with the notebooks."
+    writes = {name: set(re.findall(r'write_results\(\s*f?"results/([\w{}]+)\.json"', text_of(nbs/f"{name}.ipynb"))) for names in RUNS.values() for name in names}
+    idle = [name for name, files in writes.items() if not files]
+    assert not idle, f"these runs write nothing: {', '.join(idle)}"
+    listed = {name for names in (*RUNS.values(), *PAGES.values()) for name in names} | {"index"}
+    for path in nbs.glob("[0-9i]*.ipynb"):
+        read = set(re.findall(r'results/([\w{}]+)\.json', text_of(path)))
+        mine = {f for o in writes.values() for f in o}
+        found = {f for f in read for m in mine if re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", f), m)}
+        if found and path.stem not in listed: raise AssertionError(f"{path.name} reads {', '.join(sorted(found))} and is in neither list")
+
+def loading(task):
+    "Pages whose outputs depend on the shipped model of a task, and that are no long runs"
+    loads = re.compile(rf'(?:from_pretrained|load_task|\.task)\(\s*"{task}"')
+    return [o.stem for o in sorted(nbs.glob("[0-8]*.ipynb")) if loads.search(text_of(o))]
+
+def run_notebook(path):
+    "Run a notebook in its folder and save it whole."
+    import nbformat
+    from nbclient import NotebookClient
+    from nbdev.clean import clean_nb
+    os.environ.pop("MPLBACKEND", None)  # figures belong into the notebook
+    nb = nbformat.read(path, 4)
+    skipped = [c for c in nb.cells if c.cell_type == "code" and re.search(r"(?m)^#\| *(eval: *false|slow|gpu)\b", c.source)]
+    skipped = [c for c in skipped if "skip-execution" not in c.metadata.get("tags", [])]  # nbclient's word for it
+    for c in skipped: c.metadata.tags = [*c.metadata.get("tags", []), "skip-execution"]
+    client = NotebookClient(nb, timeout=None, kernel_name="python3", resources=dict(metadata=dict(path=str(path.parent))))
+    start = time.time()
+    print(f"{path.name} ...", flush=True)
+    client.execute()
+    for c in skipped: c.metadata.tags.remove("skip-execution")
+    clean_nb(nb)
+    whole = path.with_suffix(".new")
+    whole.write_text(nbformat.writes(nb) + "\n", encoding="utf-8")
+    whole.replace(path)
+    print(f"{path.name}: done in {time.time() - start:.0f} s", flush=True)
+
+def tasks_of(names): return TASKS if "all" in names else names if set(names) <= {*RUNS} else []
+
+def chosen(names):
+    "The notebooks of tasks, or those whose names begin so"
+    if tasks := tasks_of(names):
+        runs = [o for t in tasks for o in RUNS[t]]
+        pages = sorted({o for t in tasks for o in [*PAGES[t], *loading(t)]})
+        return [nbs/f"{o}.ipynb" for o in [*runs, *pages, "index"]]
+    paths = [o for o in sorted(nbs.glob("[!_]*.ipynb")) if o.name.startswith(tuple(names))]
+    if not paths: sys.exit(f"no notebook begins with {' or '.join(names)}; the tasks are {', '.join(RUNS)} and all")
+    return paths
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=["demo"], help="tasks, or beginnings of names")
+    parser.add_argument("--list", action="store_true", help="name the notebooks and run none")
+    args = parser.parse_args()
+    check_order()
+    paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
+    if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
+    os.environ["PYTHONPATH"] = str(root)
+    for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
+    for path in paths: run_notebook(path)
+    if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)
+
+
+if __name__ == "__main__": main()
