@@ -44,7 +44,7 @@ def plot_coverage(
         x, y, lo, hi = _coverage_columns([r for r in rows if r.get(by, "") == name])
         error = dict(yerr=[y - lo, hi - y], elinewidth=1, capsize=3)
         ax.errorbar(x, y, label=name, ms=6, lw=1, **error, **style)
-    low = min(min(r["promised"], r["coverage_low"]) for r in rows)
+    low = min(min(r["guaranteed"], r["measured_low"]) for r in rows)
     _guaranteed_region(ax, max(0., low - .08*(1 - low)))
     ax.legend(frameon=False, loc="lower right")
     return ax
@@ -52,7 +52,7 @@ def plot_coverage(
 # %% ../nbs/51_plots.ipynb #6e5d3dd2
 def _coverage_columns(rows):
     "Guaranteed and measured coverage and the ends of its interval, in order"
-    names = "promised", "coverage", "coverage_low", "coverage_high"
+    names = "guaranteed", "measured", "measured_low", "measured_high"
     return np.array(sorted([r[n] for n in names] for r in rows), dtype=float).T
 
 def _guaranteed_region(ax, low):
@@ -264,7 +264,7 @@ def plot_group_coverage(
     look = dict(ms=5, lw=1, elinewidth=.9, capsize=2)
     line = dict(lw=.8, ls=(0, (6, 4)), alpha=.7, zorder=0)
     for i, ((name, rows), style) in enumerate(zip(series.items(), _styles*len(series))):
-        columns = [[r[k] for k in ("group", "coverage", "pairs")] for r in rows]
+        columns = [[r[k] for k in ("group", "measured", "pairs")] for r in rows]
         x, c, n = np.array(columns).T
         hits = zip(np.round(c*n).astype(int).tolist(), n.astype(int).tolist())
         ends = np.array([clopper_pearson_interval(*o) for o in hits]).T

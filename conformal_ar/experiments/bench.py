@@ -180,7 +180,7 @@ def calibration(
     bare = bare_loop(task, inputs, task.ar.encode(targets))
     runs = bench.alternate(task, {"calibrate": ours, "bare loop": bare})
     return [compare(runs, *runs, group="calibration", task=name, dtype="float32",
-                    unit="pairs/s", target=0.9, inputs=n)]
+                    unit="pairs/s", aim=0.9, inputs=n)]
 
 # %% ../../nbs/71_bench.ipynb #d21b2d17
 def many_calibrations(
@@ -279,7 +279,7 @@ def coverage(
                                    max_candidates=task.budget)
         found = cp.calibrate(*pairs(0, cal)).evaluate(*pairs(cal, cal + n))
         rows.append(found.row(group="coverage", task=name, dtype=str(dtype)[6:],
-                              alpha=step_alpha, budget=task.budget, margin=cp.margin,
+                              step_alpha=step_alpha, budget=task.budget, margin=cp.margin,
                               status="measured"))
     return rows
 
@@ -347,7 +347,7 @@ def _shown(r):
         task=r["task"], dtype=r.get("dtype"), ours=r.get("ours", r["group"]),
         against=r.get("theirs", r["status"]), speed=number("our_speed"),
         theirs=number("their_speed"), unit=r.get("unit"), ratio=number("ratio", 2),
-        range=f"{low}–{high}" if low else None, target=r.get("target"))
+        range=f"{low}–{high}" if low else None, aim=r.get("aim"))
 
 def show_rows(rows):
     "Comparisons as a table"

@@ -231,14 +231,14 @@ def compare(
         missing = set(coverages) - set(entry.coverages)
         entry, over = within(model, asked[:pilot], entry, most_rows)
         why = f"more than {most_rows:g} rows"
-        if over is not None: beyond[name] = dict(promise=over, why=why)
-        elif missing: beyond[name] = dict(promise=min(missing), why="infeasible")
+        if over is not None: beyond[name] = dict(coverage=over, why=why)
+        elif missing: beyond[name] = dict(coverage=min(missing), why="infeasible")
         while entry is not None:
             meter = Meter(model, limit*len(asked))
             try: counts = sizes_and_rows(meter, asked, entry, progress=progress)
             except OverLimit: # the pilot inputs were too easy
                 why = f"more than {limit:g} rows"
-                beyond[name] = dict(promise=entry.coverages[-1], why=why)
+                beyond[name] = dict(coverage=entry.coverages[-1], why=why)
                 entry = entry.first(len(entry.coverages) - 1)
                 continue
             more = {**(columns or {}), "greedy_rows": greedy}
@@ -255,15 +255,15 @@ def result_rows(
     rows:np.ndarray,     # [P, T, n] decoder rows
     start:float,         # `time.perf_counter()` when the work began
     **first,             # Columns to put first
-)->list[dict]: # `promise` is asked, `level` guaranteed, `coverage` measured
+)->list[dict]: # `coverage` as asked, `guaranteed`, `measured`
     "Means and their errors"
     seconds, found = time.perf_counter() - start, []
     columns = zip(entry.coverages, entry.guarantees, entry.measured, sizes, rows)
     for asked, g, c, s, r in columns: found.append({
         **first, "procedure": entry.name,
-        "promise": asked, "level": g.coverage, "k": g.k,
+        "coverage": asked, "guaranteed": g.coverage, "k": g.k,
         "n_cal": g.n_cal, "repetitions": len(c), "inputs": s.shape[1],
-        "coverage": float(c.mean()), "coverage_se": _error(c),
+        "measured": float(c.mean()), "measured_se": _error(c),
         "mean_size": float(s.mean()), "mean_size_se": _error(s.mean(0)),
         "largest": int(s.max()), "empty": float((s == 0).mean()),
         "rows": float(r.mean()), "rows_se": _error(r.mean(0)), "seconds": seconds})
@@ -271,7 +271,7 @@ def result_rows(
 
 # %% ../../nbs/55_equal_coverage.ipynb #f3e3d791
 def plot_equal_coverage(
-    rows:Sequence[dict], # With procedure, level, mean_size and mean_size_se
+    rows:Sequence[dict], # With procedure, guaranteed, mean_size and mean_size_se
     ax=None,                  # Matplotlib Axes; a new figure when None
     title:str="",             # Above the axes
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
@@ -282,7 +282,7 @@ def plot_equal_coverage(
     for name, style in zip(names, _equal_styles):
         mine = [r for r in rows if r["procedure"] == name]
         if not mine: continue
-        def point(r): return r["level"], r["mean_size"], r.get("mean_size_se", 0)
+        def point(r): return r["guaranteed"], r["mean_size"], r.get("mean_size_se", 0)
         columns = sorted(map(point, mine))
         level, size, error = np.array(columns).T
         ax.errorbar(level, size, 2*error, label=name, ms=5, lw=1.2, elinewidth=.8,

@@ -215,14 +215,14 @@ def dynamic_rows(
     return [{**first, **_row(r, budget)} for r in repetitions]
 
 def _row(r, budget):
-    "`level` is guaranteed without a budget, `owed` is what is left of it under one"
+    "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage
     cut = round(float(r.truncated.mean())*m)
     left = truncated_guarantee(r.guarantee, cut, m).coverage if budget else level
-    values = dict(coverage=r.coverage, size=r.size, ratio=r.ratio)
+    values = dict(measured=r.coverage, size=r.size, ratio=r.ratio)
     return dict(
-        alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,
-        repetitions=len(r.test), bound=r.bound, level=level, owed=left,
+        step_alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,
+        repetitions=len(r.test), bound=r.bound, guaranteed=level, left=left,
         **{name: float(v.mean()) for name, v in values.items()},
         **{f"{name}_se": float(v.std(ddof=1)/len(v)**.5) for name, v in values.items()},
         median=float(np.median(r.sizes)), largest=int(r.sizes.max()),
@@ -251,5 +251,5 @@ def group_coverage(
         share = ((of == g) & held).sum(1)[n > 0]/n[n > 0]
         error = share.std(ddof=1)/len(share)**.5 if len(share) > 1 else math.nan
         rows.append(dict(group=g.item(), n=int(n.sum()), pairs=int((groups == g).sum()),
-                         coverage=float(share.mean()), coverage_se=float(error)))
+                         measured=float(share.mean()), measured_se=float(error)))
     return rows

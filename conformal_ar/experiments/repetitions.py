@@ -113,14 +113,14 @@ def subset_repetitions(
 def subset_metrics(
     r:SubsetRepetitions, # Repetitions at one risk
     missing:int=0, # Added to the width for a missing target; 1 in the paper's code
-)->dict: # Arrays [T]: beam_coverage, conditional, coverage, mae, size
+)->dict: # Arrays [T]: beam_coverage, conditional, measured, mae, size
     "The columns of the paper's first table, for every repetition"
     size, rank = np.indices(r.joint.shape[1:])
     covered = (rank >= 1) & (rank <= size)
     oracle = np.where(rank > 0, rank, r.width + missing)
     def total(weight): return (r.joint*weight).sum((1, 2))
     inside, hits, n = total(rank > 0), total(covered), r.n_test
-    return dict(beam_coverage=inside/n, conditional=hits/inside, coverage=hits/n,
+    return dict(beam_coverage=inside/n, conditional=hits/inside, measured=hits/n,
                 mae=total(abs(size - oracle))/n, size=total(size)/n)
 
 # %% ../../nbs/52_repetitions.ipynb #6abe6363
@@ -189,15 +189,15 @@ def subset_rows(
     return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
 
 def _row(r, n, confidence):
-    "`alpha` is the risk within the beam, `delta` that of the bound"
+    "Means and deviations at one confidence"
     metrics, (bound, held) = subset_metrics(r), subset_bound(r, confidence)
     code = subset_metrics(r, missing=1)["mae"]
     values = {**metrics, "mae_code": code, "bound": bound,
-              "held": held, "above": metrics["coverage"] >= bound}
+              "held": held, "above": metrics["measured"] >= bound}
     kinds = (("", np.mean), ("_sd", np.std))
     numbers = {c + end: float(f(v)) for c, v in values.items() for end, f in kinds}
     return dict(
-        width=r.width, alpha=r.beam_alpha, delta=float(1 - check_risk(confidence)),
+        width=r.width, beam_alpha=r.beam_alpha, confidence=float(confidence),
         n_cal=r.n_cal, n_test=r.n_test, repetitions=len(bound),
         n_in_beam=float(r.n_in_beam.mean()), pool_coverage=r.pool_coverage,
         **numbers, above_expected=expected_above(r, n, confidence))

@@ -224,7 +224,7 @@ def dynamic_table(
         free = dict(zip(draws.step_alphas, draws.coverage(scores).mean(1)))
         for r, row in zip(repeated, dynamic_rows(repeated, budget=most is not None)):
             unbounded = free[r.step_alpha] if r.stop == "max_len" else None
-            rows.append({**row, "cap": most, "free": unbounded})
+            rows.append({**row, "budget": most, "free": unbounded})
         found += repeated
     return rows, found
 

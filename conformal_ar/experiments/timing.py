@@ -293,7 +293,7 @@ def limit(self:Bench,
                   dtype=str(dtype)[6:], unit="decoder rows/s", inputs=len(x), rows=rows,
                   budget=task.budget,
                   encoder_share=np.median(runs["encoder"].wall/runs[ours].wall))
-    return [compare(runs, ours, strict, target=0.8, **common),
+    return [compare(runs, ours, strict, aim=0.8, **common),
             compare(runs, ours, plain, **common)]
 
 # %% ../../nbs/70_timing.ipynb #2e42da46
@@ -396,8 +396,8 @@ def against_reference(self:Bench,
     ours()                                                                # warms up
     runs = self.alternate(task, runs, rounds=2 if task.budget else 3, warm=False)
     far, rows = margins(task, x, sets["ours"], sets["theirs"], t), search(x).rows
-    common = dict(group="reference", task=name, dtype="float32", alpha=alpha,
-                  target=25 if name == "additions" else 40)
+    common = dict(group="reference", task=name, dtype="float32", step_alpha=alpha,
+                  aim=25 if name == "additions" else 40)
     row = compare(runs, "threshold search", "reference code", unit="inputs/s",
                   inputs=len(x), rows=rows, candidates=sum(map(len, sets["ours"])),
                   differences=len(far), unexplained=int((far > EXPLAINED).sum()),
@@ -452,7 +452,7 @@ def against_generate(self:Bench,
     common = dict(group="generate", task=name, dtype="float32", inputs=n,
                   rows=found.rows, beams=beams, budget=task.budget)
     per_input = {k: r._replace(work=np.full(len(r.work), n)) for k, r in runs.items()}
-    return [compare(runs, *runs, unit="decoder rows/s", target=1.5, **common),
+    return [compare(runs, *runs, unit="decoder rows/s", aim=1.5, **common),
             compare(per_input, *runs, unit="inputs/s", **common)]
 
 # %% ../../nbs/70_timing.ipynb #dd274bfb
@@ -513,7 +513,7 @@ def _fixed_beams(bench, task, peer, beams, few, many):
     runs = {"threshold search": search, f"beam_search, {beams} beams": own,
             theirs: other}
     runs = bench.alternate(task, runs, rounds=3)
-    common = dict(group="ctranslate2", task=task.name, dtype="float32", target=1.,
+    common = dict(group="ctranslate2", task=task.name, dtype="float32", aim=1.,
                   unit="decoder rows/s", budget=task.budget)
     return [compare(runs, ours, theirs, inputs=n, **common)
             for ours, n in zip(runs, (len(few), len(many)))]
