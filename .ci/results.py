@@ -96,7 +96,7 @@ def main():
     check_order()
     paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
     if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
-    os.environ["PYTHONPATH"] = str(root)
+    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found"}
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
     if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)
