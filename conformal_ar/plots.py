@@ -32,7 +32,7 @@ def _axes(ax, figsize=(5, 3.2)):
 
 # %% ../nbs/51_plots.ipynb #fba97a6b
 def plot_coverage(
-    rows:list[dict], # Of `Evaluation.row`, with the column `by`
+    rows:list[dict], # Of Evaluation.row, with the column by
     ax=None,         # Matplotlib Axes; a new figure when None
     by:str="procedure", # Column that names the series
 ): # The Axes
@@ -81,7 +81,7 @@ def _bin_names(edges):
 
 # %% ../nbs/51_plots.ipynb #6f03cfb8
 def plot_set_sizes(
-    sizes,   # Sizes [n], an `Evaluation`, or a dictionary from a label to one of these
+    sizes,   # Sizes [n], an Evaluation, or a dictionary from a label to one of these
     ax=None, # Matplotlib Axes; a new figure when None
 ): # The Axes
     "Histogram of the set sizes, as shares of the inputs"
@@ -158,7 +158,7 @@ def _legend_below(ax, title=None, ncols=4):
 
 # %% ../nbs/51_plots.ipynb #fd62fddc
 def plot_size_vs_oracle(
-    evaluation, # An `Evaluation`, or sizes and oracle sizes, nan where there is none
+    evaluation, # An Evaluation, or sizes and oracle sizes, nan where there is none
     ax=None,    # Matplotlib Axes of the main panel; a new figure when None
     few:int=5,  # Groups with fewer inputs than this show their single inputs
 ): # The Axes of the main panel
@@ -227,7 +227,7 @@ def _cumulative_panel(ax, series, ylabel):
 
 # %% ../nbs/51_plots.ipynb #aedf7fff
 def plot_sizes_by_oracle(
-    series:dict, # From a label to counts, as `from_counts` takes them
+    series:dict, # From a label to counts, as from_counts takes them
     ax=None,     # Matplotlib Axes of the main panel; a new figure when None
     few:int=200, # An oracle size that occurred less often is left out
     title:str|None=None, # Of the legend
@@ -293,7 +293,7 @@ def _joined(rounds, *columns):
 
 # %% ../nbs/51_plots.ipynb #b0fdd603
 def plot_rounds(
-    rounds:list[dict], # With a `curve`: rows with `pairs` and what was measured
+    rounds:list[dict], # With a curve: rows with pairs and what was measured
 ): # The figure
     "Losses (nats per token) and greedy matches (shares) over all rounds of training"
     fig, (ax, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")

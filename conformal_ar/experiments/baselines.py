@@ -44,7 +44,7 @@ def choose_floor(
 # %% ../../nbs/58_baselines.ipynb #13b2f6be
 def sampling_rows(
     model:Autoregressor,        # The model
-    samples:dict,               # 'pool', 'tuning' and 'asked': the `Draws` of each
+    samples:dict,               # 'pool', 'tuning' and 'asked': the Draws of each
     ids:dict,                   # 'pool' and 'tuning': ids of targets
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
@@ -137,7 +137,7 @@ def _mean_guarantee(guarantees):
 # %% ../../nbs/58_baselines.ipynb #976dd2f4
 def compare_baselines(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
     tuning,                   # Other pairs, for whatever is chosen beforehand
     asked:Sequence,           # Other inputs, for sizes and costs
     coverages:Sequence[float], # Ascending

@@ -48,7 +48,7 @@ def contestants(
     coverage:float,              # Of the whole sequence, in (0, 1)
     n_cal:int,                   # Calibration pairs
     max_len:int,                 # Decoding steps
-    tuned:NestedConformalBeams,  # With the shape that its `tune` found
+    tuned:NestedConformalBeams,  # With the shape that its tune found
 )->tuple[Guarantee, dict]: # What all of them guarantee; name to uncalibrated procedure
     "Procedures that drop the same number of calibration pairs"
     step_alpha, k = risk_spent(coverage, n_cal, max_len)
@@ -200,7 +200,7 @@ def within(
 # %% ../../nbs/55_equal_coverage.ipynb #c40008b0
 def compare(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
     tuning,                   # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
@@ -208,12 +208,12 @@ def compare(
     n_cal:int,                # Calibration pairs of a repetition
     repetitions:int=50,       # Of calibration
     most_rows:float=2000,     # Decoder rows of an input on average, on the pilot inputs
-    pilot:int=50,             # How many of `asked` are pilot inputs
+    pilot:int=50,             # How many of asked are pilot inputs
     spare:float=5,            # The whole decode may take this many times as many rows
     names:Sequence[str]=PROCEDURES, # Who takes part
     progress:bool=False,      # Show progress bars?
     columns:dict|None=None,   # To put first in each row, such as task and model
-)->dict: # `rows`; `beyond`, the first coverage that a procedure missed, and why
+)->dict: # rows; beyond, the first coverage that a procedure missed, and why
     "Coverage, set sizes and decoder rows of every procedure at equal coverages"
     ids = pool.targets
     if not isinstance(ids, torch.Tensor): ids = model.encode(ids)
@@ -253,9 +253,9 @@ def result_rows(
     entry:EqualCoverage, # Coverages, guarantees and what was measured
     sizes:np.ndarray,    # [P, T, n] set sizes
     rows:np.ndarray,     # [P, T, n] decoder rows
-    start:float,         # `time.perf_counter()` when the work began
+    start:float,         # time.perf_counter() when the work began
     **first,             # Columns to put first
-)->list[dict]: # `coverage` as asked, `guaranteed`, `measured`
+)->list[dict]: # coverage as asked, guaranteed, measured
     "Means and their errors"
     seconds, found = time.perf_counter() - start, []
     columns = zip(entry.coverages, entry.guarantees, entry.measured, sizes, rows)

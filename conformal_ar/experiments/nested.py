@@ -25,7 +25,7 @@ def line(
     x:np.ndarray,  # Where to evaluate
     xs:np.ndarray, # [J] strictly increasing
     ys:np.ndarray, # [J] strictly increasing
-)->np.ndarray: # As `x`
+)->np.ndarray: # As x
     "The piecewise straight line through the points, its ends prolonged"
     i = np.clip(np.searchsorted(xs, x) - 1, 0, len(xs) - 2)
     return ys[i] + (x - xs[i])*(ys[i+1] - ys[i])/(xs[i+1] - xs[i])
@@ -121,7 +121,7 @@ def _prefix_scores(self:NestedConformalBeams, pairs, **kwargs):
 def tune(self:NestedConformalBeams,
     inputs:Sequence,            # [N] inputs; or a table with named columns
     targets:Sequence|None=None, # [N] targets, other pairs than those of calibration
-    **kwargs,                   # Passed to `prefix_scores`
+    **kwargs,                   # Passed to prefix_scores
 )->NestedConformalBeams: # Itself, with a shape
     "Choose the shape of the family on a tuning split"
     pairs = self.read(inputs, targets)

@@ -51,7 +51,7 @@ def dynamic_draws(
     n_test:int,              # Test pairs of a repetition
     repetitions:int,         # How many
     seed:int=0,              # Of the generator; the same repetitions for every risk
-    fixed_test:bool=False,   # Do the first `n_test` pairs test in every repetition?
+    fixed_test:bool=False,   # Do the first n_test pairs test in every repetition?
 )->DynamicDraws: # Thresholds and test pairs
     "Repeated calibration of dynamic beams (Deutschmann et al. 2024, section 5.3)"
     n, steps = scores.shape
@@ -83,7 +83,7 @@ def decode_for_all(
     thresholds:np.ndarray, # [L] the lowest of each step, less the margin for rounding
     max_rows:int=1024,        # Most prefixes in a call of the model
     max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
-    unfinished:bool=True,     # Keep unfinished prefixes, for `stop='ended'`?
+    unfinished:bool=True,     # Keep unfinished prefixes, for stop='ended'?
     progress:bool=False,      # Show a progress bar?
     normalize:bool=True,      # Are scores divided by the number of tokens?
 )->tuple[Hypotheses, Hypotheses|None]: # All finished sequences, all unfinished prefixes
@@ -153,9 +153,9 @@ class DynamicRepetitions:
 # %% ../../nbs/53_one_decode.ipynb #267ace54
 def dynamic_repetitions(
     draws:DynamicDraws,     # Thresholds and test pairs of all repetitions
-    finished:Hypotheses, # From `decode_for_all`, at thresholds that are nowhere higher
-    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
-    unfinished:Hypotheses|None=None, # From `decode_for_all`; adds `stop='ended'`
+    finished:Hypotheses, # From decode_for_all, at thresholds that are nowhere higher
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see true_rows
+    unfinished:Hypotheses|None=None, # From decode_for_all; adds stop='ended'
     margin:float=0.,        # What the procedure lowers its thresholds by
     progress:bool=False,    # Show a progress bar?
 )->list[DynamicRepetitions]: # One for each risk and variant
@@ -208,9 +208,9 @@ def truncated_guarantee(
 # %% ../../nbs/53_one_decode.ipynb #fa01e83b
 def dynamic_rows(
     repetitions:list[DynamicRepetitions], # One for each risk and variant
-    budget:bool=False, # Were the searches bounded by `max_candidates`?
+    budget:bool=False, # Were the searches bounded by max_candidates?
     **first,           # Columns to put first, e.g. task
-)->list[dict]: # A row for each: means and standard deviations of the mean, `…_se`
+)->list[dict]: # A row for each: means and standard deviations of the mean, …_se
     "Means and their errors over repetitions (Deutschmann et al. 2024, Table 2)"
     return [{**first, **_row(r, budget)} for r in repetitions]
 

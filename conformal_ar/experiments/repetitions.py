@@ -27,7 +27,7 @@ def random_splits(
     n_test:int,      # Test pairs of a repetition, disjoint from them
     repetitions:int, # How many
     seed:int=0,      # Of the generator
-    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
+    fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
 ): # Yields index arrays: calibration [n_cal], test [n_test]
     "Random disjoint calibration and test parts of one pool"
     if check_count(n_cal) + check_count(n_test, "n_test") > n: raise ValueError(
@@ -54,7 +54,7 @@ class BeamRanks:
 # %% ../../nbs/52_repetitions.ipynb #cdba46e4
 def beam_ranks(
     beams:Hypotheses,  # Beam-search results, sorted by input and falling score
-    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see true_rows
 )->BeamRanks: # Scores and the rank of the target
     "Scores of each beam, and where the target stands in it"
     sizes, n = beams.set_sizes, beams.n_inputs
@@ -173,7 +173,7 @@ def with_error(
     return f"{value:.{digits}f}({round(error*10**digits)})"
 
 def with_interval(
-    row, # With `coverage`, `low` and `high`
+    row, # With coverage, low and high
 )->str: # E.g. 0.629 (0.611–0.646)
     "A share with its confidence interval in parentheses"
     return f"{row['coverage']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
@@ -184,7 +184,7 @@ def subset_rows(
     n:int,                       # Pairs in the pool
     confidences:Sequence[float]=(0.95, 0.99), # Of the bound
     **first,                     # Columns to put first, e.g. task
-)->list[dict]: # For each risk and confidence means and deviations, `…_sd`
+)->list[dict]: # For each risk and confidence means and deviations, …_sd
     "Means and standard deviations over repetitions (Deutschmann et al. 2024, Table 1)"
     return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
 
@@ -218,10 +218,10 @@ def _read_kept(path, settings):
 
 # %% ../../nbs/52_repetitions.ipynb #7308d367
 def kept(
-    path,          # File `….npz` for the arrays
+    path,          # File ….npz for the arrays
     settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
     make:Callable, # Gives a dictionary of arrays, if they are not there
-)->dict: # The arrays, and the `seconds` it took to make them
+)->dict: # The arrays, and the seconds it took to make them
     "Arrays from a file if made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
     arrays = _read_kept(path, settings)

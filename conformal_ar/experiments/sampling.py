@@ -180,7 +180,7 @@ def _stream(seed, x):
 class ConformalSampling(Procedure):
     "Sample until a calibrated rule says enough (after Quach et al. 2023)"
     settings = (*Procedure.settings, "draws", "rule", "floor", "seed")
-    margin = 0. # `stops` allows for rounding
+    margin = 0. # stops allows for rounding
     missing = "are not accepted within {draws} draws"
 
     @delegates(Procedure.__init__, but=["max_candidates"])

@@ -62,8 +62,8 @@ ROUNDING = 3e-4 # nats for a whole sequence in float32; 25_precision measures it
 class HFModel:
     "What the adapters of `transformers` models share"
     start_token_id = None # what decoding starts with; None where it follows the prompt
-    checks = False        # on as soon as `start` and `extend` are there
-    _checked = {}         # inputs of the last `check` and their ids
+    checks = False        # on as soon as start and extend are there
+    _checked = {}         # inputs of the last check and their ids
 
     def __init__(self,
         model, # Of transformers, such as a T5ForConditionalGeneration

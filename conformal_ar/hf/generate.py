@@ -254,13 +254,13 @@ def check_calibrated(ar, logits_processor, criteria, seen):
 # %% ../../nbs/28_generate.ipynb #0e47bce5
 def conformal_generate(
     model, # Its generate has custom_generate=conformal_generate, thresholds=…
-    input_ids, logits_processor, stopping_criteria, generation_config, # From `generate`
+    input_ids, logits_processor, stopping_criteria, generation_config, # From generate
     thresholds=None, # [max_new_tokens] least scores in nats after each step; or one
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int=1024, # Most prefixes in a call of the model; never changes the result
     max_candidates:int=None, # Budget: most unfinished prefixes of an input at a step
     rules:CalibratedOn=None, # What calibration saw; anything else is then an error
-    **model_kwargs # From `generate`
+    **model_kwargs # From generate
 )->ConformalGenerateOutput:
     "All sequences whose prefixes pass the thresholds, under the rules of `generate`"
     check_request(model, generation_config, stopping_criteria)
@@ -307,9 +307,9 @@ def generate_arguments(
 # %% ../../nbs/28_generate.ipynb #605ef6fb
 def target_log_probs(
     model, # Its generate has custom_generate=target_log_probs, targets=ids
-    input_ids, logits_processor, stopping_criteria, generation_config, # From `generate`
+    input_ids, logits_processor, stopping_criteria, generation_config, # From generate
     targets=None, # [B, L] ids with the end token, padded
-    **model_kwargs # From `generate`
+    **model_kwargs # From generate
 )->torch.Tensor: # [B, L] natural log-probabilities; 0 on padding, −∞ where forbidden
     "Log-probabilities of targets under the rules of `generate`, for calibration"
     check_request(model, generation_config, stopping_criteria)
