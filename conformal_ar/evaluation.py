@@ -70,6 +70,7 @@ def _check_pairs(sets, targets):
             f"target {i} is neither a text nor a list of texts but {type(t).__name__}: "
             f"{t!r}")
 
+# %% ../nbs/50_evaluation.ipynb #57a53cf6
 def _check_classes(sets, canonicalize):
     "Refuse merged sets without the function that merged them: texts are no keys"
     for i, s in enumerate(sets):

@@ -33,6 +33,7 @@ from ..tolerance import step_alpha_for, step_ranks
 PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",
               "level sets")
 
+# %% ../../nbs/55_equal_coverage.ipynb #f6e62802
 @cache
 def risk_spent(
     coverage:float, # Of the whole sequence, in (0, 1)
@@ -43,6 +44,7 @@ def risk_spent(
     alpha = step_alpha_for(coverage, n_cal, steps)
     return alpha, int(step_ranks(alpha, n_cal, steps).sum())
 
+# %% ../../nbs/55_equal_coverage.ipynb #8991013b
 def contestants(
     model:Autoregressor,         # The model
     coverage:float,              # Of the whole sequence, in (0, 1)
@@ -120,12 +122,14 @@ def _calibrations(cp, per_token, total, orders, n_cal):
         measured.append((scores[order[n_cal:]] >= cp.thresholds).all(1).mean())
     return cp.guarantee, np.array(rows), np.array(measured)
 
+# %% ../../nbs/55_equal_coverage.ipynb #e0a614e9
 def _pool_scores(cp, per_token, total):
     "[N, steps] what the procedure calibrates on"
     if isinstance(cp, ConformalLevelSets): return total[:, None]
     if not isinstance(cp, NestedConformalBeams): return per_token
     return survival(per_token, cp.levels, cp.curves)[:, None]
 
+# %% ../../nbs/55_equal_coverage.ipynb #18dab52b
 def _searched(cp, steps):
     "[L] the thresholds of a search, less the margin for rounding"
     if isinstance(cp, NestedConformalBeams): return cp.rows
@@ -145,6 +149,7 @@ def _count(table, normalize, rows, prefixes=False):
             count[p, t] = np.bincount(inside, minlength=table.n_inputs)
     return count
 
+# %% ../../nbs/55_equal_coverage.ipynb #d77b543e
 def sizes_and_rows(
     model:Autoregressor,   # The model
     inputs:Sequence,       # [n] inputs to decode
@@ -167,6 +172,7 @@ def sizes_and_rows(
 class OverLimit(RuntimeError):
     "A search asked for more rows than it was given"
 
+# %% ../../nbs/55_equal_coverage.ipynb #5162a9cb
 class Meter:
     "A model that counts the rows it is asked for and stops at a limit"
     def __init__(self, model, limit=float("inf")):
@@ -249,6 +255,7 @@ def compare(
 # %% ../../nbs/55_equal_coverage.ipynb #4f1f1ac9
 def _error(values): return float(np.std(values, ddof=1)/len(values)**.5)
 
+# %% ../../nbs/55_equal_coverage.ipynb #a6a7abf3
 def result_rows(
     entry:EqualCoverage, # Coverages, guarantees and what was measured
     sizes:np.ndarray,    # [P, T, n] set sizes

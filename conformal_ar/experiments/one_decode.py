@@ -106,6 +106,7 @@ def _columns(table, beyond=None):
     if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
+# %% ../../nbs/53_one_decode.ipynb #5d77ad6b
 def _passing(columns, thresholds, last=None):
     "Rows that pass every threshold, or every one up to step `last` of the row"
     keep = np.ones(columns.shape[1], bool)
@@ -120,6 +121,7 @@ def _last_steps(owner, length, columns, thresholds, n):
     np.maximum.at(last, owner[alive], length[alive] + 1)
     return last
 
+# %% ../../nbs/53_one_decode.ipynb #c63e6202
 def _sizes_and_ranks(owner, keep, target, n):
     "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)
@@ -186,6 +188,7 @@ def dynamic_repetitions(
     return [_repetitions(draws, a, stops[s], sizes[a, s], ranks[a, s], truncated)
             for a, s in both]
 
+# %% ../../nbs/53_one_decode.ipynb #7ffd027b
 def _repetitions(draws, a, stop, sizes, ranks, truncated):
     "What repetitions at risk number `a` gave"
     alpha, steps = draws.step_alphas[a], draws.thresholds.shape[2]
@@ -214,6 +217,7 @@ def dynamic_rows(
     "Means and their errors over repetitions (Deutschmann et al. 2024, Table 2)"
     return [{**first, **_row(r, budget)} for r in repetitions]
 
+# %% ../../nbs/53_one_decode.ipynb #ccd5f1b2
 def _row(r, budget):
     "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage
@@ -239,6 +243,7 @@ def joint_counts(
     pairs, count = np.unique(both, axis=0, return_counts=True)
     return np.column_stack([pairs, count]).tolist()
 
+# %% ../../nbs/53_one_decode.ipynb #cf0b21f8
 def group_coverage(
     r:DynamicRepetitions, # Repetitions at one risk
     groups:np.ndarray, # [n] of each pair of the pool, e.g. the length of its target

@@ -172,6 +172,7 @@ def with_error(
     if digits <= 0: return f"{value:.0f}({error:.0f})"
     return f"{value:.{digits}f}({round(error*10**digits)})"
 
+# %% ../../nbs/52_repetitions.ipynb #c48aca6b
 def with_interval(
     row, # With coverage, low and high
 )->str: # E.g. 0.629 (0.611–0.646)
@@ -188,6 +189,7 @@ def subset_rows(
     "Means and standard deviations over repetitions (Deutschmann et al. 2024, Table 1)"
     return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
 
+# %% ../../nbs/52_repetitions.ipynb #22d30391
 def _row(r, n, confidence):
     "Means and deviations at one confidence"
     metrics, (bound, held) = subset_metrics(r), subset_bound(r, confidence)

@@ -70,6 +70,7 @@ def _table(arrays, prefix=""):
     mine = {k[len(prefix):]: v for k, v in arrays.items() if k.startswith(prefix)}
     return Hypotheses(**{k: v if v.ndim else v.item() for k, v in mine.items()})
 
+# %% ../../nbs/54_reproduce.ipynb #70806fc8
 def _join(parts, starts):
     "The arrays of all inputs from those of parts, whose inputs are numbered from 0"
     def one(name, values):
@@ -112,6 +113,7 @@ def beam_table(self:Passes,
         return vars(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
+# %% ../../nbs/54_reproduce.ipynb #b3104b1c
 @patch
 def beams(self:Passes,
     width:int, # Beam width

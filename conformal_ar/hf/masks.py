@@ -34,6 +34,7 @@ class MaskedState(NamedTuple):
         "The same, to be extended for the last time"
         return self._replace(inner=spend(self.inner))
 
+# %% ../../nbs/27_masks.ipynb #0d3af466
 class Masked(Wrapper):
     "An `Autoregressor` that gives no probability to what masks forbid"
     def __init__(self,
@@ -109,6 +110,7 @@ def forbidden(self:Masked,
                 found[rows, step] |= barred
     return found & real_tokens(targets, self.end_token_id, self.pad_token_id)
 
+# %% ../../nbs/27_masks.ipynb #1e90aa48
 @patch
 def score(self:Masked,
     inputs, # [B] inputs of the model

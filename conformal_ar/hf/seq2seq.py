@@ -17,11 +17,10 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, DynamicCache,
 from transformers.modeling_outputs import BaseModelOutput
 
 from ..autoregressive import real_tokens
-from .adapter import (HFModel, _no_bar, check_tokens, pad_rows,
-                                     shipped_models)
+from .adapter import HFModel, _no_bar, pad_rows, shipped_models
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
                                     cache_bytes, make_blocks, prefix_bytes)
-from .ready import _token
+from .ready import _token, check_tokens
 
 # %% ../../nbs/23_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
