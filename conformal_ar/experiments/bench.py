@@ -105,8 +105,9 @@ def _bfloat16(bench, name): return bench.limit(name, torch.bfloat16)
 
 GROUPS = dict(
     limit=Bench.limit, bfloat16=_bfloat16, reference=against_reference,
-    generate=against_generate, ctranslate2=against_ctranslate2, growth=growth, memory=peak_memory, calibration=calibration, many=many_calibrations,
-    where=where, compile=compiled, coverage=coverage, preparing=preparing)
+    generate=against_generate, ctranslate2=against_ctranslate2, growth=growth,
+    memory=peak_memory, calibration=calibration, many=many_calibrations, where=where,
+    compile=compiled, coverage=coverage, preparing=preparing)
 ALONE = "where", "preparing" # groups that run on request
 
 # %% ../../nbs/71_bench.ipynb #884bd245

@@ -260,7 +260,7 @@ def result_rows(
     entry:EqualCoverage, # Coverages, guarantees and what was measured
     sizes:np.ndarray,    # [P, T, n] set sizes
     rows:np.ndarray,     # [P, T, n] decoder rows
-    start:float,         # time.perf_counter() when the work began
+    start:float,         # Reading of perf_counter when the work began
     **first,             # Columns to put first
 )->list[dict]: # coverage as asked, guaranteed, measured
     "Means and their errors"

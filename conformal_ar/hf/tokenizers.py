@@ -114,6 +114,6 @@ def smiles_tokenizer(
     end = [("</s>", ids["</s>"])]
     tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=end)
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
-        model_max_length=max_len, clean_up_tokenization_spaces=False,
-        split_special_tokens=True)
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>",
+        unk_token="<unk>", model_max_length=max_len, split_special_tokens=True,
+        clean_up_tokenization_spaces=False)
