@@ -24,6 +24,7 @@ _styles = [dict(marker="o", color="black", ls="-"),
            dict(marker="^", color="#2a6f97", ls=":"),
            dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
+# %% ../nbs/51_plots.ipynb #6a5a6189
 def _axes(ax, figsize=(5, 3.2)):
     "`ax`, or the axes of a new figure"
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")

@@ -51,18 +51,26 @@ class Passes:
                              commit=environment()["commit"])
 
     def __len__(self): return len(self.inputs)
-    @property
-    def margin(self):
-        "By how much decoding lowers thresholds against rounding, in nats"
-        return getattr(self.model, "score_rounding", 0.)
-    def once(self, name, make, **settings):
-        "The arrays of one pass; its seconds go to `self.seconds`"
-        arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
-        self.seconds[name] = float(arrays.pop("seconds"))
-        return arrays
-    def hits(self, table):
-        "[R] is the hypothesis the target of its input?"
-        return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
+
+# %% ../../nbs/54_reproduce.ipynb #45a804b9
+@patch(as_prop=True)
+def margin(self:Passes):
+    "By how much decoding lowers thresholds against rounding, in nats"
+    return getattr(self.model, "score_rounding", 0.)
+
+# %% ../../nbs/54_reproduce.ipynb #9748ad22
+@patch
+def once(self:Passes, name, make, **settings):
+    "The arrays of one pass; its seconds go to `self.seconds`"
+    arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
+    self.seconds[name] = float(arrays.pop("seconds"))
+    return arrays
+
+# %% ../../nbs/54_reproduce.ipynb #2cef3922
+@patch
+def hits(self:Passes, table):
+    "[R] is the hypothesis the target of its input?"
+    return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
 # %% ../../nbs/54_reproduce.ipynb #3b9b77d9
 def _table(arrays, prefix=""):

@@ -48,29 +48,36 @@ class HFModel:
     def _check_kind(self, model):
         "Raise for a model of another kind; each adapter knows its own"
 
-    def _sources(self):
-        "Who may know a special token; the first that does counts"
-        model = self.model
-        return getattr(model, "generation_config", None), model.config, self.tokenizer
-
-    def _find_tokens(self):
-        "Look up the special tokens that every model needs"
-        self.end_token_id = _token("eos_token_id", *self._sources())
-        self.pad_token_id = _token("pad_token_id", *self._sources())
-
-    @property
-    def scores_by_decoding(self):
-        "Are targets scored along the path of decoding, as in half precision?"
-        return self.dtype in (torch.bfloat16, torch.float16)
-    @property
-    def score_rounding(self):
-        "How far a score by teacher forcing may lie from that of decoding, in nats"
-        return 0. if self.scores_by_decoding else ROUNDING
-
     def __repr__(self):
         size = sum(p.numel() for p in self.model.parameters())
         return (f"{type(self).__name__}({type(self.model).__name__}, "
                 f"{size/1e6:.2f}M parameters, {self.dtype}, {self.device})")
+
+# %% ../../nbs/21_adapter.ipynb #9a634aa7
+@patch(as_prop=True)
+def scores_by_decoding(self:HFModel):
+    "Are targets scored along the path of decoding, as in half precision?"
+    return self.dtype in (torch.bfloat16, torch.float16)
+
+# %% ../../nbs/21_adapter.ipynb #7cdeb06e
+@patch(as_prop=True)
+def score_rounding(self:HFModel):
+    "How far a score by teacher forcing may lie from that of decoding, in nats"
+    return 0. if self.scores_by_decoding else ROUNDING
+
+# %% ../../nbs/21_adapter.ipynb #32eb5356
+@patch
+def _sources(self:HFModel):
+    "Who may know a special token; the first that does counts"
+    model = self.model
+    return getattr(model, "generation_config", None), model.config, self.tokenizer
+
+# %% ../../nbs/21_adapter.ipynb #74a6d477
+@patch
+def _find_tokens(self:HFModel):
+    "Look up the special tokens that every model needs"
+    self.end_token_id = _token("eos_token_id", *self._sources())
+    self.pad_token_id = _token("pad_token_id", *self._sources())
 
 # %% ../../nbs/21_adapter.ipynb #46db490e
 def token_ids(
