@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PROCEDURES', 'risk_spent', 'contestants', 'EqualCoverage', 'calibrate_all', 'sizes_and_rows', 'OverLimit', 'Meter',
-           'within', 'compare', 'result_rows', 'plot_equal_coverage']
+           'within', 'compare', 'result_rows']
 
 # %% ../../nbs/55_equal_coverage.ipynb #1631cca8
 import time
@@ -15,7 +15,6 @@ from typing import Sequence
 
 import numpy as np
 import torch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from tqdm import tqdm
 
 from ..autoregressive import Autoregressor, prefix_scores, target_lengths
@@ -25,7 +24,6 @@ from .nested import NestedConformalBeams, survival
 from .one_decode import decode_for_all
 from ..guarantee import Guarantee
 from ..levelsets import ConformalLevelSets
-from ..plots import _axes, _styles
 from ..search import beam_search, threshold_search
 from ..tolerance import step_alpha_for, step_ranks
 
@@ -275,32 +273,3 @@ def result_rows(
         "largest": int(s.max()), "empty": float((s == 0).mean()),
         "rows": float(r.mean()), "rows_se": _error(r.mean(0)), "seconds": seconds})
     return found
-
-# %% ../../nbs/55_equal_coverage.ipynb #f3e3d791
-def plot_equal_coverage(
-    rows:Sequence[dict], # With procedure, guaranteed, mean_size and mean_size_se
-    ax=None,                  # Matplotlib Axes; a new figure when None
-    title:str="",             # Above the axes
-    names:Sequence[str]=PROCEDURES, # Who is shown, in this order
-): # The Axes
-    "Mean set size against guaranteed coverage: lower is better"
-    if not rows: raise ValueError("there are no rows to plot")
-    ax = _axes(ax, (5, 3.4))
-    for name, style in zip(names, _equal_styles):
-        mine = [r for r in rows if r["procedure"] == name]
-        if not mine: continue
-        def point(r): return r["guaranteed"], r["mean_size"], r.get("mean_size_se", 0)
-        columns = sorted(map(point, mine))
-        level, size, error = np.array(columns).T
-        ax.errorbar(level, size, 2*error, label=name, ms=5, lw=1.2, elinewidth=.8,
-                    capsize=2, **style)
-    ax.set(xlabel="guaranteed coverage of the whole sequence",
-           ylabel="mean set size (sequences)", yscale="log", title=title)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.legend(frameon=False, fontsize=8)
-    return ax
-
-# %% ../../nbs/55_equal_coverage.ipynb #b4d8be31
-_equal_styles = [_styles[i] for i in (1, 2, 3, 0)] # the level sets in black

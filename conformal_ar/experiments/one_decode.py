@@ -221,8 +221,8 @@ def dynamic_rows(
 def _row(r, budget):
     "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage
-    cut = round(float(r.truncated.mean())*m)
-    left = truncated_guarantee(r.guarantee, cut, m).coverage if budget else level
+    over = round(float(r.truncated.mean())*m)
+    left = truncated_guarantee(r.guarantee, over, m).coverage if budget else level
     values = dict(measured=r.coverage, size=r.size, ratio=r.ratio)
     return dict(
         step_alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,
@@ -231,7 +231,7 @@ def _row(r, budget):
         **{f"{name}_se": float(v.std(ddof=1)/len(v)**.5) for name, v in values.items()},
         median=float(np.median(r.sizes)), largest=int(r.sizes.max()),
         empty=float((r.sizes == 0).mean()), truncated=float(r.truncated.mean()),
-        n_truncated=cut)
+        n_truncated=over)
 
 # %% ../../nbs/53_one_decode.ipynb #1fd5a751
 def joint_counts(
