@@ -152,17 +152,14 @@ def best_per_owner(
 # %% ../nbs/03_search.ipynb #292bea31
 def _beam_candidates(live, log_probs, width, last, end, pad):
     "What competes at a step: rows, tokens, log-probabilities, ranks within the input"
-    if pad != end:
-        column = torch.tensor(pad, device=log_probs.device)
-        log_probs = log_probs.index_fill(1, column, -torch.inf)
     if last:                                      # all must end now
         values = log_probs[:, end:end+1]
         tokens = torch.full_like(live.owner[:, None], end)
-    else:                                         # width of them may end, width go on
-        values, tokens = log_probs.topk(min(2*width, log_probs.shape[1]))
+    else:                                         # width end, width go on, one pads
+        values, tokens = log_probs.topk(min(2*width + 1, log_probs.shape[1]))
     rows = torch.arange(live.n, device=tokens.device).repeat_interleave(tokens.shape[1])
     tokens, values = tokens.flatten(), values.flatten()
-    possible = values > -torch.inf
+    possible = (values > -torch.inf) & ((tokens != pad) | (tokens == end))
     rows, tokens, values = rows[possible], tokens[possible], values[possible]
     sums = live.sums[rows] + values.double()
     best, rank = best_per_owner(live.owner[rows], sums, 2*width)
@@ -328,6 +325,7 @@ def run(self:_Walk, inputs, owner):
     live, step, waiting = empty_prefixes(owner, log_probs.device), 1, []
     while True:
         more = self.expand(live, log_probs, step)
+        del log_probs # a table as wide as the vocabulary
         self.widest = max(self.widest, len(more[0]))
         if len(more[0]): waiting.append((state, live, more, step))
         if not waiting: return

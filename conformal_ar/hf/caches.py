@@ -4,10 +4,12 @@
 
 # %% auto #0
 __all__ = ['BLOCKS', 'EXTRA', 'LEAST', 'SHARED', 'PrefixLayer', 'free_slots', 'Blocks', 'make_blocks', 'shared_attention',
-           'cache_bytes', 'prefix_bytes']
+           'sharing', 'cache_bytes', 'prefix_bytes']
 
 # %% ../../nbs/22_caches.ipynb #55be382c
 import copy
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import torch
@@ -90,7 +92,7 @@ def _continue(cache, slots, rows, spent):
         "this state was spent, and an earlier extend has used its memory: "
         "go on with the state that came of it")
     at = rows if slots is None else slots[rows]
-    found = _in_place(cache, at) if spent else None
+    found = _in_place(cache, at) if spent and cache.layers else None
     found = found or (_select(cache, at), None, slice(None))
     cache.spent = spent
     return found
@@ -147,16 +149,23 @@ def make_blocks(owner, cross, mask, dtype):
 LEAST = -60 # logarithm of the least weight, relative to the largest
 
 # %% ../../nbs/22_caches.ipynb #0654acad
+def _weigh(query, key, value, bias, scaling):
+    "Attention of [n, H, m, d] queries over [n, H, S, d] keys, and log-sum-exp of scores"
+    if scaling != 1: query = query*(query.shape[-1]**-0.5 if scaling is None else scaling)
+    scores = query @ key.transpose(2, 3)
+    if bias is not None: scores += bias
+    top = scores.amax(-1, keepdim=True)
+    weights = scores.sub_(top).clamp_(min=LEAST).exp_()
+    total = weights.sum(-1, keepdim=True)
+    return (weights @ value)/total, top + total.log()
+
+# %% ../../nbs/22_caches.ipynb #d762a08d
 def _attend(query, key, value, bias, scaling):
     "Attention of [n, H, m, d] queries over [n, H, S, d] keys"
     exact = query.dtype in (torch.float32, torch.float64)
     if query.device.type != "cpu" or not exact:
         return scaled_dot_product_attention(query, key, value, bias, scale=scaling)
-    scores = query @ key.transpose(2, 3)
-    if scaling != 1: scores *= query.shape[-1]**-0.5 if scaling is None else scaling
-    if bias is not None: scores += bias
-    weights = (scores - scores.amax(-1, keepdim=True)).clamp_(min=LEAST).exp_()
-    return (weights @ value)/weights.sum(-1, keepdim=True)
+    return _weigh(query, key, value, bias, scaling)[0]
 
 # %% ../../nbs/22_caches.ipynb #22943d1c
 def _attend_blocks(query, key, value, blocks, bias, scaling):
@@ -174,7 +183,11 @@ def _attend_blocks(query, key, value, blocks, bias, scaling):
 def shared_attention(module, query, key, value, attention_mask, blocks=None,
                      scaling=None, position_bias=None, **kwargs):
     "Attention whose rows share their input's keys and values where there are `blocks`"
-    if blocks is not None and key is blocks.cross.layers[module.layer_idx].keys:
+    if (prompts := _prompts.get()) is not None:
+        if position_bias is not None: raise ValueError("attention has a bias")
+        out = _attend_prompt(module, query, key, value, prompts[0], scaling)
+        prompts[1].add(module.layer_idx)
+    elif blocks is not None and key is blocks.cross.layers[module.layer_idx].keys:
         out = _attend_blocks(query, key, value, blocks, position_bias, scaling)
     elif blocks is not None and attention_mask is None:
         out = _attend(query, key, value, position_bias, scaling)
@@ -189,6 +202,64 @@ AttentionMaskInterface.register("shared", sdpa_mask)
 # %% ../../nbs/22_caches.ipynb #92baf5b5
 # model types that `shared_attention` is tested with
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"}
+
+# %% ../../nbs/22_caches.ipynb #9672c4d9
+def _join(these, those):
+    "Attention over two sets of keys, from that over each and its log-sum-exp"
+    (x, a), (y, b) = these, those
+    both = torch.logaddexp(a, b)
+    return x*(a - both).exp() + y*(b - both).exp()
+
+# %% ../../nbs/22_caches.ipynb #c779d981
+def _over_own(query, key, value, scaling):
+    "[R, H, 1, ·] attention of [R, H, 1, d] queries over the keys of their rows"
+    (R, heads, _, width), shared = query.shape, key.shape[1]
+    query = query.reshape(R, shared, heads//shared, width)
+    found = _weigh(query, key, value, None, scaling)
+    return tuple(x.reshape(R, heads, 1, -1) for x in found)
+
+# %% ../../nbs/22_caches.ipynb #2740b515
+def _over_prompts(query, key, value, blocks, scaling):
+    "[R, H, 1, ·] attention of [R, H, 1, d] queries over the prompts of their inputs"
+    (n, m), (R, heads, _, width) = blocks.rows.shape, query.shape
+    if blocks.owner is not None:
+        key, value = (x.index_select(0, blocks.owner) for x in (key, value))
+    shared = key.shape[1]
+    query = query.reshape(R, -1).index_select(0, blocks.rows.flatten())
+    query = query.view(n, m, shared, -1, width).transpose(1, 2).reshape(n, shared, -1, width)
+    bias = None if blocks.bias is None else blocks.bias[..., -key.shape[2]:]
+    found = _weigh(query, key, value, bias, scaling)
+    def rows(x):
+        x = x.view(n, shared, m, -1, x.shape[-1]).transpose(1, 2).reshape(n*m, -1)
+        return x.index_select(0, blocks.place).view(R, heads, 1, -1)
+    return tuple(map(rows, found))
+
+# %% ../../nbs/22_caches.ipynb #0ca6511c
+def _attend_prompt(module, query, key, value, blocks, scaling):
+    "Attention of [R, H, 1, d] queries over the prompts of their inputs and their own keys"
+    layer, own = blocks.cross.layers[module.layer_idx], key.shape[2]
+    wide = torch.promote_types(query.dtype, torch.float32)
+    def last(tensors, most): return [x[:, :, max(0, x.shape[2] - most):].to(wide) for x in tensors]
+    window = getattr(layer, "sliding_window", None) or own + layer.keys.shape[2]
+    found = _over_own(query.to(wide), *last((key, value), window), scaling)
+    if window <= own: return found[0].to(query.dtype)
+    seen = last((layer.keys, layer.values), window - own)
+    return _join(_over_prompts(query.to(wide), *seen, blocks, scaling), found).to(query.dtype)
+
+# %% ../../nbs/22_caches.ipynb #f55bc3eb
+_prompts = ContextVar("prompts", default=None) # (blocks, indices of layers that used them)
+
+@contextmanager
+def sharing(
+    blocks:Blocks # Prompts in cross, and rows that continue them
+):
+    "A step in which every layer must attend to shared prompts"
+    seen = set()
+    token = _prompts.set((blocks, seen))
+    try: yield
+    finally: _prompts.reset(token)
+    if len(seen) != len(blocks.cross.layers): raise ValueError(
+        f"{len(seen)} of {len(blocks.cross.layers)} layers take keys of a shared prompt")
 
 # %% ../../nbs/22_caches.ipynb #b7668109
 def _chosen(rows, tokens, n, device, vocab_size):

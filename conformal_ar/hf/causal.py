@@ -6,7 +6,7 @@
 __all__ = ['HFCausal', 'CausalState']
 
 # %% ../../nbs/24_causal.ipynb #aac0c076
-import inspect
+import inspect, weakref
 from typing import NamedTuple
 
 import torch
@@ -15,14 +15,30 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from ..autoregressive import real_tokens
-from .adapter import HFModel, pad_rows
+from .adapter import HFModel, log_probs_of, normalised, pad_rows
 from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
-                                    prefix_bytes)
-from .ready import check_tokens
+                                    make_blocks, prefix_bytes, sharing)
+from .ready import APART, _apart, check_tokens
 
 # %% ../../nbs/24_causal.ipynb #34590c11
 class HFCausal(HFModel):
     "A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`"
+    share = True # may the prefixes of an input share the keys and values of its prompt?
+    chat = False # are inputs messages, or what a user says?
+    other_ends = () # ids that end a sequence as the end token does
+
+    def __init__(self,
+        model, # Of transformers, such as a LlamaForCausalLM
+        tokenizer, # Its tokenizer
+        device=None, # Such as cuda, mps or cpu; the first that exists when None
+        dtype:torch.dtype=None, # Of weights and activations; the model's own when None
+        chat:bool=False # Put inputs into the tokenizer's chat template?
+    ):
+        if chat and not getattr(tokenizer, "chat_template", None): raise ValueError(
+            "the tokenizer has no chat template, which chat=True needs: set "
+            "tokenizer.chat_template, or give whole prompts")
+        self.chat = chat
+        super().__init__(model, tokenizer, device, dtype)
 
     def _check_kind(self, model):
         "Raise unless `model` continues texts, with a cache of keys and values"
@@ -45,6 +61,7 @@ class HFCausal(HFModel):
             "model.generation_config.eos_token_id")
         own = getattr(self.tokenizer, "eos_token_id", None)
         self.end_token_id = own if own in ends else ends[0]
+        self.other_ends = [i for i in ends if i != self.end_token_id]
         self.pad_token_id = pads[0] if pads else self.end_token_id
         own = [m for m in self.model.modules() # RoBERTa and its kin count otherwise
                if hasattr(m, "create_position_ids_from_input_ids")]
@@ -104,6 +121,29 @@ def encode(self:HFCausal,
     self._check_spelt(texts, ids)
     return pad_rows([row + [self.end_token_id] for row in ids], self.pad_token_id)
 
+# %% ../../nbs/24_causal.ipynb #0945cc64
+@patch
+def _texts(self:HFCausal, inputs):
+    "Prompts of texts or, in a chat, of messages"
+    if not self.chat or isinstance(inputs, str): return inputs
+    def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
+    prompts = []
+    for i, x in enumerate(inputs):
+        if isinstance(x, str): x = [dict(role="user", content=x)]
+        if not (isinstance(x, list) and x and all(map(whole, x))): raise TypeError(
+            f"input {i} is neither a text nor a list of messages with role and "
+            f"content: {x!r:.60}")
+        prompts.append(self.tokenizer.apply_chat_template(
+            x, tokenize=False, add_generation_prompt=True))
+    return prompts
+
+# %% ../../nbs/24_causal.ipynb #1173fd03
+@patch
+def _also_seen(self:HFCausal):
+    "What else scores depend on"
+    template = self.tokenizer.chat_template if self.chat else None
+    return [template, self.other_ends] if self.chat or self.other_ends else []
+
 # %% ../../nbs/24_causal.ipynb #b3b6eb3b
 @patch
 def _read(self:HFCausal, rows):
@@ -123,10 +163,10 @@ def prompts(self:HFCausal,
 
 # %% ../../nbs/24_causal.ipynb #162b972c
 @patch
-def _check_positions(self:HFCausal, mask):
+def _check_room(self:HFCausal, needed):
     "Raise when the model has fewer positions than a prompt and what follows it"
-    if self.positions is None or not len(mask): return
-    needed, there = int(mask.sum(1).max()), self.positions - self._first
+    if self.positions is None: return
+    needed, there = int(needed), self.positions - self._first
     if needed > there: raise ValueError(
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
@@ -139,24 +179,41 @@ def max_target_len(self:HFCausal)->int: # None when there is no limit
 
 # %% ../../nbs/24_causal.ipynb #bcf89626
 @patch
-def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
-    "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
-    self._check_positions(mask)
+def _logits(self:HFCausal, ids, mask, keep=1, cache=None):
+    "[R, keep, V] logits after the last `keep` tokens of `ids`"
+    if len(mask): self._check_room(mask.sum(1).max())
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
     optional = dict(position_ids=places, logits_to_keep=keep)
     taken = {name: value for name, value in optional.items() if name in self._takes}
     out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
                      use_cache=cache is not None, **taken)
-    return out.logits[:, -keep:].float().log_softmax(-1)
+    return out.logits[:, -keep:]
+
+# %% ../../nbs/24_causal.ipynb #3ac30294
+@patch
+def _merged(self:HFCausal, log_probs):
+    "Log-probabilities [R, V] with all end tokens in one, in place"
+    if self.other_ends:
+        ends = [self.end_token_id, *self.other_ends]
+        log_probs[:, self.end_token_id] = log_probs[:, ends].logsumexp(1)
+        log_probs[:, self.other_ends] = -torch.inf
+    return log_probs
+
+# %% ../../nbs/24_causal.ipynb #38d21cb4
+@patch
+def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
+    "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
+    logits = self._logits(ids, mask, keep, cache)
+    return self._merged(log_probs_of(logits.flatten(0, 1))).view(logits.shape)
 
 # %% ../../nbs/24_causal.ipynb #adb4a4cf
 @patch
-def _forced(self:HFCausal, ids, mask, targets):
-    "[B, L, V] log-probabilities at every place of the targets, in one pass"
+def _forced(self:HFCausal, ids, mask, targets, forward=None):
+    "[B, L, V] log-probabilities, or what `forward` gives, at every place of targets"
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     ids = torch.cat([ids, targets[:, :-1]], 1)
     mask = torch.cat([mask, real[:, 1:].long()], 1)
-    return self._forward(ids, mask, keep=targets.shape[1])
+    return (forward or self._forward)(ids, mask, keep=targets.shape[1])
 
 # %% ../../nbs/24_causal.ipynb #32d79a8c
 @patch
@@ -167,18 +224,22 @@ def score(self:HFCausal,
 )->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
     "Log-probability of every target token after its prompt, in one pass"
     targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
-    log_probs = self._forced(*self.prompts(inputs), targets)
-    scores = log_probs.gather(-1, targets[..., None])[..., 0]
+    logits = self._forced(*self.prompts(inputs), targets, self._logits).flatten(0, 1)
+    scores, ids = torch.empty(targets.shape, device=self.device), targets.view(-1, 1)
+    for rows, log_probs in normalised(logits):
+        scores.view(-1)[rows] = self._merged(log_probs).gather(1, ids[rows])[:, 0]
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     return scores.masked_fill(~real, 0)
 
 # %% ../../nbs/24_causal.ipynb #6141ac74
 class CausalState(NamedTuple):
     "Prefixes that wait to be extended"
-    cache:DynamicCache # Keys and values of prompt and prefix, one row per prefix
-    mask:torch.Tensor # [R, S] 1 for tokens, 0 for padding
+    cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
+    mask:torch.Tensor # [B, S] of prompts, or [R, S]: 1 for tokens, 0 for padding
     slots:torch.Tensor=None # [R] row of cache that holds each prefix; None: in order
     spent:bool=False # May extend use its memory again?
+    prompt:DynamicCache=None # Keys and values of prompts, one row per input
+    owner:torch.Tensor=None # [R] which prompt each prefix continues
 
     def spend(self):
         "The same, to be extended for the last time"
@@ -188,8 +249,13 @@ class CausalState(NamedTuple):
 @patch
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
+    shares = not self.copies_prompts
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
+    if shares:
+        own, owner = DynamicCache(), torch.arange(len(ids), device=ids.device)
+        own.layer_class_to_replicate = PrefixLayer
+        return CausalState(own, mask, prompt=cache, owner=owner), log_probs
     plain = all(type(layer) is DynamicLayer for layer in cache.layers)
     if plain: # others, such as those of sliding windows, stay as they are
         for layer in cache.layers: layer.__class__ = PrefixLayer
@@ -204,6 +270,21 @@ def start(self:HFCausal,
     "Read the prompts"
     return self._begin(*self.prompts(inputs))
 
+# %% ../../nbs/24_causal.ipynb #66d04224
+@patch
+def _continued(self:HFCausal, state, owner, tokens):
+    "[R, V] logits after one token more, by rows that share their prompts"
+    before, lengths = state.cache.get_seq_length(), state.mask.sum(1)
+    self._check_room(lengths.max() + before + 1)
+    blocks = make_blocks(owner, state.prompt, state.mask, torch.float32)
+    if len(lengths) == 1: blocks = blocks._replace(bias=None) # no padding
+    places = lengths[owner, None] + before + self._first
+    optional = dict(position_ids=places, logits_to_keep=1)
+    taken = {name: value for name, value in optional.items() if name in self._takes}
+    with sharing(blocks): out = self.quiet(
+        input_ids=tokens[:, None], past_key_values=state.cache, use_cache=True, **taken)
+    return out.logits[:, -1]
+
 # %% ../../nbs/24_causal.ipynb #538bef7f
 @patch
 @torch.inference_mode()
@@ -213,12 +294,52 @@ def extend(self:HFCausal,
     tokens # [R] token to append to each
 )->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row"
-    rows, tokens = _chosen(rows, tokens, len(state.mask), self.device, self.vocab_size)
-    mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
+    n = len(state.mask if state.prompt is None else state.owner)
+    rows, tokens = _chosen(rows, tokens, n, self.device, self.vocab_size)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
-    log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
-    if slots is not None: log_probs = log_probs[slots]
-    return CausalState(cache, mask, slots), log_probs
+    if state.prompt is not None:
+        new = state._replace(cache=cache, owner=state.owner[rows])
+        logits = self._continued(new, new.owner[inside], tokens[inside])
+    else:
+        mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
+        new = state._replace(cache=cache, mask=mask)
+        logits = self._logits(tokens[inside, None], mask[inside], cache=cache)[:, 0]
+    new = new._replace(slots=slots, spent=False)
+    return new, self._merged(log_probs_of(logits, slots))
+
+# %% ../../nbs/24_causal.ipynb #16d2a5c2
+_copied = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
+
+@patch(as_prop=True)
+def copies_prompts(self:HFCausal)->str: # Empty where prefixes share their prompt
+    "Why every prefix has keys and values of its prompt"
+    if not self.share: return "share is off"
+    known, kind = _copied.get(self.model), self.model.config._attn_implementation
+    if known is None or not known and kind != "shared": # new, or its attention is
+        _copied[self.model] = "" # so that the trial shares
+        _copied[self.model] = self._try_sharing()
+    return _copied[self.model]
+
+# %% ../../nbs/24_causal.ipynb #47533dc1
+@patch
+@torch.inference_mode()
+def _try_sharing(self:HFCausal):
+    "Why prefixes cannot share their prompt; empty if they can"
+    config = self.model.config.get_text_config(decoder=True)
+    kind = self.model.config._attn_implementation
+    if kind not in ("sdpa", "shared"): return f"attention is {kind!r}, not 'sdpa'"
+    if "position_ids" not in self._takes: return "it takes no positions"
+    if getattr(config, "attention_chunk_size", None): return "attention is in chunks"
+    try:
+        self.model.set_attn_implementation("shared")
+        for these, those in HFModel._trial(self).values():
+            if _apart(these, those) > APART.get(self.dtype, 0.5):
+                raise ValueError("probabilities differ")
+    except torch.OutOfMemoryError: raise
+    except Exception as e:
+        self.model.set_attn_implementation(kind)
+        return (str(e).strip() or type(e).__name__).splitlines()[0]
+    return ""
 
 # %% ../../nbs/24_causal.ipynb #04c4dc7a
 @patch
@@ -247,7 +368,10 @@ def row_bytes(self:HFCausal,
     cache = DynamicCache(config=self.model.config)
     log_probs = self._forward(token, torch.ones_like(token), cache=cache)
     prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return prefix_bytes(cache_bytes(cache), prompt + max_len, log_probs.shape[-1])
+    one, words = cache_bytes(cache), log_probs.shape[-1]
+    if self.copies_prompts: return prefix_bytes(one, prompt + max_len, words)
+    heads = self.model.config.get_text_config(decoder=True).num_attention_heads
+    return prefix_bytes(one, max_len, words) + prompt*(one + 12*heads)
 
 # %% ../../nbs/24_causal.ipynb #8eac3000
 @patch(cls_method=True)
@@ -256,7 +380,8 @@ def from_pretrained(cls:HFCausal,
     device=None, # Such as cuda, mps or cpu; the first that exists when None
     dtype:torch.dtype=None, # Of weights and activations; float32 when None
     trust_remote_code:bool=False, # Run code that the folder or the hub brings?
-    use_safetensors:bool=True # None takes pickled weights too, for want of others
+    use_safetensors:bool=True, # None takes pickled weights too, for want of others
+    chat:bool=False # Put inputs into the tokenizer's chat template?
 ):
     "Load a model and its tokenizer"
     trust = dict(trust_remote_code=trust_remote_code)
@@ -268,4 +393,4 @@ def from_pretrained(cls:HFCausal,
         f"cannot load {str(name)!r}: it is neither a folder with a model and a "
         "tokenizer, nor a decoder-only model that the hub gives access to "
         f"({e})") from e
-    return cls(model, tokenizer, device=device)
+    return cls(model, tokenizer, device=device, chat=chat)

@@ -94,6 +94,8 @@ def generate_arguments(
     thresholds = sets.thresholds - sets.margin
     rules = getattr(model, "logits_processor", LogitsProcessorList())
     ar = model.ar if isinstance(model, Processed) else model
+    if getattr(ar, "other_ends", ()): raise TypeError(
+        "generate does not know that several end tokens are one: use sets.predict")
     seen = CalibratedOn(getattr(ar, "model", None), list(rules), special_tokens(ar))
     return dict(custom_generate=conformal_generate, thresholds=thresholds, rules=seen,
                 normalize=sets.normalize, max_candidates=sets.max_candidates,

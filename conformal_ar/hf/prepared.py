@@ -47,7 +47,7 @@ class _PreparedCausal(HFCausal):
     "A decoder-only model and the prompts of one call of `generate`"
     def __init__(self, model, ids, special, attention_mask=None):
         super().__init__(model, special, device=model.device)
-        self.end_token_id = special.eos_token_id
+        self.end_token_id, self.other_ends = special.eos_token_id, ()
         self.pad_token_id = special.pad_token_id
         self.ids, self.mask = ids, attention_mask
         if self.mask is None: self.mask = torch.ones_like(ids)
