@@ -37,7 +37,7 @@ def _select(cache, rows):
 def _gather_append(old, rows, new):
     "`torch.cat([old[rows], new], 2)` in one copy, with room for more; and that room"
     n, t = len(rows), old.shape[2]
-    room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//2, 16), old.shape[3])
+    room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//3, 16), old.shape[3])
     torch.index_select(old, 0, rows, out=room[:n, :, :t])
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
@@ -148,24 +148,17 @@ def make_blocks(owner, cross, mask, dtype):
 # %% ../../nbs/22_caches.ipynb #362f7a35
 LEAST = -60 # logarithm of the least weight, relative to the largest
 
-# %% ../../nbs/22_caches.ipynb #0654acad
-def _weigh(query, key, value, bias, scaling):
-    "Attention of [n, H, m, d] queries over [n, H, S, d] keys, and log-sum-exp of scores"
-    if scaling != 1: query = query*(query.shape[-1]**-0.5 if scaling is None else scaling)
-    scores = query @ key.transpose(2, 3)
-    if bias is not None: scores += bias
-    top = scores.amax(-1, keepdim=True)
-    weights = scores.sub_(top).clamp_(min=LEAST).exp_()
-    total = weights.sum(-1, keepdim=True)
-    return (weights @ value)/total, top + total.log()
-
 # %% ../../nbs/22_caches.ipynb #d762a08d
 def _attend(query, key, value, bias, scaling):
     "Attention of [n, H, m, d] queries over [n, H, S, d] keys"
     exact = query.dtype in (torch.float32, torch.float64)
     if query.device.type != "cpu" or not exact:
         return scaled_dot_product_attention(query, key, value, bias, scale=scaling)
-    return _weigh(query, key, value, bias, scaling)[0]
+    scores = query @ key.transpose(2, 3)
+    if scaling != 1: scores *= query.shape[-1]**-0.5 if scaling is None else scaling
+    if bias is not None: scores += bias
+    weights = (scores - scores.amax(-1, keepdim=True)).clamp_(min=LEAST).exp_()
+    return (weights @ value)/weights.sum(-1, keepdim=True)
 
 # %% ../../nbs/22_caches.ipynb #22943d1c
 def _attend_blocks(query, key, value, blocks, bias, scaling):
@@ -202,6 +195,16 @@ AttentionMaskInterface.register("shared", sdpa_mask)
 # %% ../../nbs/22_caches.ipynb #92baf5b5
 # model types that `shared_attention` is tested with
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"}
+
+# %% ../../nbs/22_caches.ipynb #087bfd08
+def _weigh(query, key, value, bias, scaling):
+    "Attention of [n, H, m, d] queries over [n, H, S, d] keys, and log-sum-exp of scores"
+    scale = query.shape[-1]**-0.5 if scaling is None else scaling
+    scores = (query*scale) @ key.transpose(2, 3)
+    if bias is not None: scores += bias
+    weights = scores.softmax(-1)
+    top, share = (x.amax(-1, keepdim=True) for x in (scores, weights))
+    return weights @ value, top - share.log()
 
 # %% ../../nbs/22_caches.ipynb #9672c4d9
 def _join(these, those):
