@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ARCHIVES', 'Archive', 'git_blob_id', 'matches', 'download', 'cache_folder', 'find_archive', 'get_archive',
-           'read_archive', 'clean_archive', 'load_reactions']
+           'read_archive', 'clean_archive', 'clean_file', 'load_reactions']
 
 # %% ../../nbs/41_archives.ipynb #3c5a01f7
 import errno, gzip, hashlib, io, os, tarfile, warnings, zlib
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from ..files import whole_file
+from .more_reactions import reaction_texts, read_reactions
 from .reactions import (Reaction, ReactionSplits, _rdkit, clean_lines,
                                           split_reactions)
 
@@ -147,39 +148,71 @@ def _read_cleaned(path) -> list: # of rows; none when the file cannot be read to
     except (OSError, EOFError, zlib.error, TypeError, ValueError): return [] # TypeError: not five columns
 
 # %% ../../nbs/41_archives.ipynb #f722b952
-def clean_archive(
-    part, # `train`, `valid` or `test`
-    folder=None, # cache folder
-    processes: int=2, # that canonicalise
-    progress: bool=True # show bars
-) -> list: # a `Reaction` or a text with the reason, per line of the archive
-    "The cleaned reactions of an archive, from the cache if they are there."
-    path = get_archive(part, folder, progress)
-    key = hashlib.sha256(f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} 3".encode()).hexdigest()[:12]
-    cached = cache_folder(folder)/f"{part}-{key}.tsv.gz"
+def _cached_rows(cached, lines, make):
+    "So many cleaned rows from the cache if they are there; otherwise made, and written"
     if cached.exists():
         rows = _read_cleaned(cached)
-        if len(rows) == ARCHIVES[part].lines: return rows
+        if len(rows) == lines: return rows
         warnings.warn(f"{cached} is not whole; the archive is cleaned again")
-    lines = read_archive(path)
-    if len(lines) != ARCHIVES[part].lines: raise ValueError(f"{path} has {len(lines):,} lines instead of {ARCHIVES[part].lines:,}")
-    rows = clean_lines(lines, processes, progress)
+    rows = make()
     try:
-        with whole_file(cached) as new, gzip.open(new, "wt", encoding="utf-8", compresslevel=3) as f: f.writelines(_to_line(r) + "\n" for r in rows)
-    except OSError as e: warnings.warn(f"the cleaned reactions are not cached ({e}); the next call cleans them again")
+        with whole_file(cached) as new:
+            with gzip.open(new, "wt", encoding="utf-8", compresslevel=3) as f:
+                f.writelines(_to_line(r) + "\n" for r in rows)
+    except OSError as e:
+        warnings.warn(f"the cleaned reactions are not cached ({e}); "
+                      "the next call cleans them again")
     return rows
+
+def _key(path, version):
+    "Of a cache file: the content, RDKit's version and that of the cleaning"
+    said = f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} {version}"
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+# %% ../../nbs/41_archives.ipynb #07f3df02
+def clean_archive(
+    part, # Train, valid or test
+    folder=None, # Cache folder
+    processes:int=2, # That canonicalise
+    progress:bool=True, # Show bars
+)->list: # A Reaction or a text with the reason, per line of the archive
+    "The cleaned reactions of an archive, from the cache if they are there"
+    path, expected = get_archive(part, folder, progress), ARCHIVES[part].lines
+    def make():
+        lines = read_archive(path)
+        if len(lines) != expected: raise ValueError(
+            f"{path} has {len(lines):,} lines instead of {expected:,}")
+        return clean_lines(lines, processes, progress)
+    cached = cache_folder(folder)/f"{part}-{_key(path, 3)}.tsv.gz"
+    return _cached_rows(cached, expected, make)
+
+# %% ../../nbs/41_archives.ipynb #bc941502
+def clean_file(
+    path, # A file of reactions, as for reaction_texts
+    folder=None, # Cache folder
+    processes:int=2, # That clean
+    progress:bool=True, # Show a bar
+)->list: # A Reaction or a text with the reason, per reaction of the file
+    "The cleaned reactions of a file of one's own, from the cache if they are there"
+    name = f"more-{_key(path, 1)}.tsv.gz"
+    make = lambda: read_reactions(path, processes, progress)
+    return _cached_rows(cache_folder(folder)/name, len(reaction_texts(path)), make)
 
 # %% ../../nbs/41_archives.ipynb #67647ded
 def load_reactions(
-    split: str=None, # `paper`, `partial`; None: `paper` when the train archive is on this machine, else `partial`
-    separated: bool=False, # tell reactants from reagents in the source
-    aligned: bool=True, # spell targets in the order of their sources; canonical otherwise
-    folder=None, # cache folder
-    processes: int=2, # that canonicalise, the first time
-    progress: bool=True # show bars
-) -> ReactionSplits: # parts `held_out`, `valid` and `train`, each a `Reactions`; `.report` says what was dropped
-    "The reaction data: found or downloaded, verified, cleaned and split."
+    split:str=None, # Paper or partial; paper where the train archive is here when None
+    separated:bool=False, # Tell reactants from reagents in the source
+    aligned:bool=True, # Spell targets in the order of their sources, else canonically
+    folder=None, # Cache folder
+    processes:int=2, # That clean, the first time
+    progress:bool=True, # Show bars
+    more=(), # Files of further reactions for training, as for reaction_texts
+)->ReactionSplits: # Parts held_out, valid and train; .report says what was dropped
+    "The reaction data: found or downloaded, verified, cleaned and split"
     if split is None: split = "paper" if find_archive("train", folder) else "partial"
-    if split not in ("paper", "partial"): raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
+    if split not in ("paper", "partial"):
+        raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
     names = ["valid", "test"] + ["train"]*(split == "paper")
-    return split_reactions({n: clean_archive(n, folder, processes, progress) for n in names}, split, separated, aligned)
+    archives = {n: clean_archive(n, folder, processes, progress) for n in names}
+    more = {Path(p).name: clean_file(p, folder, processes, progress) for p in more}
+    return split_reactions(archives, split, separated, aligned, more=more)

@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['has_maps', 'remove_maps', 'canonical_molecule', 'follow', 'Reaction', 'BadReaction', 'parse_reaction', 'clean_lines',
-           'smiles_vocabulary', 'Reactions', 'ReactionSplits', 'split_reactions']
+           'smiles_vocabulary', 'Reactions', 'coincide', 'ReactionSplits', 'split_reactions']
 
 # %% ../../nbs/40_reactions.ipynb #da95821d
 import multiprocessing, re, sys
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -172,6 +172,19 @@ class Reactions:
         return replace(self, rows=[self.rows[j] for j in i], lines=self.lines[i])
     def __repr__(self): return f"Reactions({len(self):,}{', separated'*self.is_separated}{', canonical targets'*(not self.is_aligned)})"
 
+# %% ../../nbs/40_reactions.ipynb #71a68104
+def coincide(
+    rows:list, # Reactions
+    held_out:list, # Reactions, of which none may be among the rows
+)->list: # Of bool: whether a row is one of them
+    "Which reactions have the product and the reactants of a held-out one"
+    known = defaultdict(list)
+    for r in held_out: known[r.product].append((set(r.reactants), {*r.reactants, *r.reagents}))
+    def same(r):
+        own, source = set(r.reactants), {*r.reactants, *r.reagents}
+        return any(a <= source or own <= b for a, b in known.get(r.product, ()))
+    return [same(r) for r in rows]
+
 # %% ../../nbs/40_reactions.ipynb #12b92e65
 class ReactionSplits(dict):
     "The parts by name, with `.report`: what was dropped, and why."
@@ -187,29 +200,55 @@ def _part(rows, start, stop, report, name):
 def _join(a, b): return Reactions(a.rows + b.rows, np.concatenate([a.lines, b.lines]))
 
 # %% ../../nbs/40_reactions.ipynb #94414f5a
+def _new_rows(part, known, protected, report):
+    "A part without reactions that are known or protected; notes how many those are"
+    seen, same, keep = set(known), coincide(part.rows, protected), []
+    for i, r in enumerate(part.rows):
+        if not same[i] and (r.mixed, r.product) not in seen: keep.append(i)
+        seen.add((r.mixed, r.product))
+    report["held out or validating"] = sum(same)
+    report["known before"] = len(part) - sum(same) - len(keep)
+    report["kept"] = len(keep)
+    return part[np.array(keep, int)]
+
 def split_reactions(
-    archives: dict, # cleaned rows by name: `valid`, `test` and, for `paper`, `train`
-    split: str, # `paper` or `partial`
-    separated: bool=False, # tell reactants from reagents in the source
-    aligned: bool=True, # spell targets in the order of their sources; canonical otherwise
-    below: int=50, # held-out targets have fewer tokens
-    cuts=(2_000, 20_000) # of the test lines, for `partial`
-) -> ReactionSplits: # parts `held_out`, `valid` and `train`
-    "Split cleaned reactions, and report what was dropped."
-    report = {}; part = lambda name, a=0, b=None, to=None: _part(archives[name], a, b, report, to or name)
-    if split == "paper": parts = dict(held_out=part("test", to="held_out"), valid=part("valid"), train=part("train"))
+    archives:dict, # Cleaned rows by name: valid, test and, for paper, train
+    split:str, # Paper or partial
+    separated:bool=False, # Tell reactants from reagents in the source
+    aligned:bool=True, # Spell targets in the order of their sources, else canonically
+    below:int=50, # Held-out targets have fewer tokens
+    cuts=(2_000, 20_000), # Of the test lines, for partial
+    more:dict=None, # Cleaned rows by name of file, for training
+)->ReactionSplits: # Parts held_out, valid and train
+    "Split cleaned reactions, and report what was dropped"
+    report = {}
+    def part(name, start=0, stop=None, to=None):
+        return _part(archives[name], start, stop, report, to or name)
+    if split == "paper":
+        parts = dict(held_out=part("test", to="held_out"), valid=part("valid"), train=part("train"))
     elif split == "partial":
-        train = _join(part("valid", to="train (validation archive)"), part("test", *cuts, to="train (test archive)"))
-        parts = dict(held_out=part("test", cuts[1], None, "held_out"), valid=part("test", 0, cuts[0], "valid"), train=train)
+        train = _join(part("valid", to="train (validation archive)"),
+                      part("test", *cuts, to="train (test archive)"))
+        parts = dict(held_out=part("test", cuts[1], None, "held_out"),
+                     valid=part("test", 0, cuts[0], "valid"), train=train)
     else: raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
     seen = {r.mixed for r in parts["train"].rows}
-    parts = {name: replace(p, is_separated=separated, is_aligned=aligned) for name, p in parts.items()}
+    protected = parts["held_out"].rows + parts["valid"].rows
+    for name, rows in (more or {}).items():
+        further = _part(rows, 0, None, report, name)
+        known = [(r.mixed, r.product) for r in parts["train"].rows]
+        further = _new_rows(further, known, protected, report[name])
+        parts["train"] = _join(parts["train"], further)
+    parts = {name: replace(p, is_separated=separated, is_aligned=aligned)
+             for name, p in parts.items()}
     for name in ("held_out", "valid"):
         p = parts[name]
         new = np.array([r.mixed not in seen for r in p.rows], bool)
         short = np.array([name == "valid" or len(smiles_tokens(t)) < below for t in p.targets], bool)
-        report[name] |= {f"target of {below} tokens or more": int((~short).sum()), "source seen in training": int((short & ~new).sum())}
+        report[name] |= {f"target of {below} tokens or more": int((~short).sum()),
+                         "source seen in training": int((short & ~new).sum())}
         parts[name] = p[np.flatnonzero(new & short)]
-    out = ReactionSplits(parts); out.report = report
+    out = ReactionSplits(parts)
+    out.report = report
     for name, p in out.items(): report.setdefault(name, {})["kept"] = len(p)
     return out
