@@ -7,11 +7,12 @@ __all__ = ['SPECIALS', 'random_spellings', 'write_packed', 'pack_reactions']
 
 # %% ../../nbs/43_packing.ipynb #2f5b4241
 import warnings
+from collections import Counter
 
 import numpy as np
 
 from ..files import whole_file
-from ..hf.tokenizers import smiles_tokens
+from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
 from .reactions import (Reaction, _rdkit, _side_by_side, _written,
                                           follow, smiles_vocabulary)
 
@@ -40,20 +41,26 @@ def random_spellings(
 # %% ../../nbs/43_packing.ipynb #8663c40d
 SPECIALS = ("<pad>", "</s>", "<unk>")
 
+def _packed_side(texts, ids, pattern):
+    "The numbers of all tokens of some texts, and where each text ends"
+    rows = [[ids[t] for t in smiles_tokens(text, pattern)] for text in texts]
+    ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.fromiter((i for r in rows for i in r), np.uint16, ends[-1]), ends
+
 def write_packed(
-    path, # file to write, `.npz`
-    words: list, # vocabulary, special tokens first; a token that it lacks is a KeyError
-    parts: dict, # `train`, `valid` and `held_out`: pairs of source and target, as texts
-    spellings: int=1 # of each training reaction; they follow one another, the canonical one first
+    path, # File to write, .npz
+    words:list, # Vocabulary, special tokens first; a token that it lacks is a KeyError
+    parts:dict, # Train, valid and held_out: pairs of source and target, as texts
+    spellings:int=1, # Of each training reaction, one after the other, canonical first
 ):
-    "Write the tokens of all texts into one file: of each part and side the numbers of all rows in one array, and where each row ends in another."
-    ids, out = {w: i for i, w in enumerate(words)}, {}
+    "Write the tokens of all texts into one file, as numbers"
+    ids, pattern, out = {w: i for i, w in enumerate(words)}, smiles_pattern(words), {}
     for part, pairs in parts.items():
         for side, texts in zip(("source", "target"), zip(*pairs) if pairs else ((), ())):
-            rows = [[ids[t] for t in smiles_tokens(text)] for text in texts]
-            out[f"{part}_{side}"] = np.fromiter((i for r in rows for i in r), np.uint16)
-            out[f"{part}_{side}_off"] = np.concatenate([[0], np.cumsum([len(r) for r in rows], dtype=np.int64)])
-    with whole_file(path) as new, open(new, "wb") as f: np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
+            numbers, ends = _packed_side(texts, ids, pattern)
+            out |= {f"{part}_{side}": numbers, f"{part}_{side}_off": ends}
+    with whole_file(path) as new, open(new, "wb") as f:
+        np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
 
 # %% ../../nbs/43_packing.ipynb #801d361d
 def _known(pair, words): return all(t in words for text in pair for t in smiles_tokens(text))
@@ -81,30 +88,46 @@ def _all_spellings(job):
     return [(_source_text(reaction, molecules, separated), target) for molecules, target in random_spellings(reaction, n, seed)]
 
 # %% ../../nbs/43_packing.ipynb #7ea52fef
+def _words(data, pieces, rarest):
+    "The vocabulary of some reactions: all tokens that are not rare, and longer pieces"
+    text = {name: part.inputs + part.targets for name, part in data.items()}
+    count = Counter(t for x in text["train"] for t in smiles_tokens(x))
+    needed = {t for name in ("valid", "held_out") for x in text[name] for t in smiles_tokens(x)}
+    keep = {t for t, n in count.items() if n >= rarest} | needed
+    words = sorted(keep, key=lambda t: (-count[t], t))
+    if not pieces: return words
+    some = text["train"][::max(1, len(text["train"])//50_000)]
+    return words + [w for w in smiles_pieces(some, pieces) if keep.issuperset(smiles_tokens(w))]
+
 def pack_reactions(
-    data: dict, # parts `train`, `valid` and `held_out`, all mixed or all separated, all aligned or all canonical
-    path, # file to write, `.npz`
-    spellings: int=8, # of each training reaction
-    below: int=50, # targets have fewer tokens, before they are respelt
-    seed: int=0, # of the spellings
-    vocabulary: list=None, # tokens after the special ones; all those of the data when None. Training reactions with others are left out
-    processes: int=2, # that spell
-    progress: bool=False # show a bar
-) -> list: # the vocabulary, special tokens first
-    "Write the tokenised reactions, the training ones in several spellings, into one file."
-    if spellings < 1: raise ValueError(f"spellings must be 1 (only the canonical one) or more, not {spellings}")
+    data:dict, # Parts train, valid and held_out, all mixed or all separated, all aligned or all canonical
+    path, # File to write, .npz
+    spellings:int=8, # Of each training reaction
+    below:int=None, # Targets have fewer atom-wise tokens, before they are respelt; all when None
+    seed:int=0, # Of the spellings
+    vocabulary:list=None, # Tokens after the special ones; made from the data when None
+    processes:int=2, # That spell
+    progress:bool=False, # Show a bar
+    pieces:int=0, # Tokens that are longer than an atom
+    rarest:int=1, # Tokens that training has less often are left out
+)->list: # The vocabulary, special tokens first
+    "Write the tokenised reactions, the training ones in several spellings, into one file"
+    if spellings < 1: raise ValueError(
+        f"spellings must be 1 (only the canonical one) or more, not {spellings}")
     separated, aligned = data["train"].is_separated, data["train"].is_aligned
-    if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError("all parts must be mixed or all separated, and all aligned or all canonical")
-    words = [*SPECIALS, *(vocabulary or smiles_vocabulary(t for p in data.values() for t in p.inputs + p.targets))]
+    if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError(
+        "all parts must be mixed or all separated, and all aligned or all canonical")
+    words = [*SPECIALS, *(vocabulary or _words(data, pieces, rarest))]
     have, packed = set(words), {}
     for name in ("held_out", "valid", "train"):
         part = data[name]
-        part = part[np.array([len(smiles_tokens(t)) < below for t in part.targets], bool)]
+        if below: part = part[np.array([len(smiles_tokens(t)) < below for t in part.targets], bool)]
         kept = part[list(_drop_unknown(list(zip(part.inputs, part.targets)), have, name))]
         packed[name] = list(zip(kept.inputs, kept.targets))
-        if name == "train":
-            rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows] # nothing to follow
-            spelt = _side_by_side(_all_spellings, [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)], processes, progress, "spell")
-            packed[name] = [pair if _known(pair, have) else versions[0] for versions in spelt for pair in versions] # a random spelling may need a token of its own
+    rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows]
+    jobs = [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)]
+    spelt = _side_by_side(_all_spellings, jobs, processes, progress, "spell")
+    packed["train"] = [pair if _known(pair, have) else versions[0] # a random spelling may
+                       for versions in spelt for pair in versions] # need a token of its own
     write_packed(path, words, packed, spellings)
     return words

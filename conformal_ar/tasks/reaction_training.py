@@ -40,20 +40,25 @@ class ReactionPreset:
     matrix_rate:float=0. # Learning rate of Muon for the matrices; 0 leaves them to AdamWScale
     warmup_steps: int=7000
     final:float=0.1 # Of the peak, at the end
-    decay:str="cosine" # Or linear, from the warm-up to the end
+    decay:str="cosine" # Or linear, to the end
+    stable:float=0. # Share of the run before the decay; the rate is at its peak till then
     weight_decay: float=0.01
     dropout: float=0.1
     clip:float=1. # Norm of the gradient
     shuffle:float=0. # Share of sources whose molecules change places
     respell:float=0. # Share of sources that are spelt at random
-    head_start:bool=False # Near_heads
+    head_start:bool=False # Of the position biases, by near_heads
+    pieces:int=0 # Tokens that are longer than an atom, where a file is packed for it
 
 REACTIONS_PAPER = ReactionPreset("paper", learning_rate=5e-4, epochs=12, # 12 * 409,035 / 16 = 307 thousand steps
     architecture=dict(d_model=512, d_kv=64, num_heads=8, d_ff=2048, num_layers=6))
-REACTIONS_POCKET = ReactionPreset("pocket", learning_rate=5e-3, matrix_rate=4e-3, epochs=40,
-    architecture=dict(d_model=256, d_kv=32, num_heads=8, d_ff=1280, num_layers=4, num_decoder_layers=3),
-    curriculum=((50, 31, 3), (70, 41, 3)), limits=(200, 50), pairs=256, tokens=10_000, warmup_steps=100, final=0.01, decay="linear",
-    weight_decay=0., dropout=0., shuffle=.5, respell=.5, head_start=True)
+REACTIONS_POCKET = ReactionPreset("pocket", learning_rate=5e-3, matrix_rate=4e-3, epochs=8,
+    architecture=dict(d_model=256, d_kv=32, num_heads=8, d_ff=1280, num_layers=4,
+                      num_decoder_layers=3),
+    curriculum=((20, 10, 1),), limits=(160, 80), pairs=256, tokens=8_000, warmup_steps=100,
+    final=0.01, decay="linear", stable=.7, weight_decay=0., dropout=0., shuffle=.5,
+    respell=.5, head_start=True, pieces=500)
+
 
 # %% ../../nbs/47_reaction_training.ipynb #9a4539a2
 def reaction_model(
@@ -123,7 +128,8 @@ def rate(self:ReactionRun, step)->float: # Between 0 and 1
     "The learning rate at a step as a share of its peak"
     p, total = self.preset, max(self.total_steps, 1)
     if step < p.warmup_steps: return (step + 1)/p.warmup_steps
-    done = min(1., (step - p.warmup_steps)/max(1, total - p.warmup_steps))
+    start = max(p.warmup_steps, p.stable*total)
+    done = min(1., max(0., step - start)/max(1, total - start))
     fall = (1 + math.cos(math.pi*done))/2 if p.decay == "cosine" else 1 - done
     return p.final + (1 - p.final)*fall
 
@@ -180,21 +186,24 @@ def save(self:ReactionRun):
     "Write a checkpoint and the curve"
     self.folder.mkdir(parents=True, exist_ok=True)
     state = {k: getattr(self, k) for k in ("step", "epoch", "position", "pairs", "curve", "minutes")}
-    state |= dict(model=self.model.state_dict(), optimisers=[o.state_dict() for o in self.optimisers], preset=asdict(self.preset),
-                  seed=self.seed, data=self.data.digest)
+    state |= dict(model=self.model.state_dict(), preset=asdict(self.preset), seed=self.seed,
+                  optimisers=[o.state_dict() for o in self.optimisers],
+                  data=self.data.digest, rate=self.rate(self.step))
     torch.save(state, self.folder/"checkpoint.tmp")
     os.replace(self.folder/"checkpoint.tmp", self.folder/"checkpoint.pt")
     write_text(self.folder/"curve.json", json.dumps(self.curve, indent=1) + "\n")
 
 @patch
 def load(self:ReactionRun):
-    "Continue from the checkpoint in the folder, which must be of the same preset, seed and data"
+    "Continue from the checkpoint in the folder: the same preset, seed and data, but for the epochs of a rate at its peak"
     with open(self.folder/"checkpoint.pt", "rb") as f:
         try:
             state = torch.load(f, map_location=self.device, weights_only=True)
-            own = [state.pop("preset"), state.pop("seed"), state.pop("data", None)]
+            before, rate = state.pop("preset"), state.pop("rate", 0.)
+            own = [state.pop("seed"), state.pop("data", None)]
         except Exception as e: raise ValueError(f"{f.name} is no checkpoint, or it is not whole: remove it, or do not resume") from e
-    if own != [asdict(self.preset), self.seed, self.data.digest]:
+    if rate == self.rate(state["step"]) == 1: before["epochs"] = self.preset.epochs
+    if [before, *own] != [asdict(self.preset), self.seed, self.data.digest]:
         raise ValueError(f"{self.folder} holds a run with another preset, seed or data: choose another folder, or do not resume")
     self.model.load_state_dict(state.pop("model"))
     for o, s in zip(self.optimisers, state.pop("optimisers")): o.load_state_dict(s)
@@ -204,21 +213,22 @@ def load(self:ReactionRun):
 @patch
 @torch.no_grad()
 def validate(self:ReactionRun, part="valid", n=200):
-    "Greedy exact match and loss on `n` pairs; nothing where there are none"
-    rows = np.random.default_rng(0).permutation(len(self.data.arrays[f"{part}_target_off"]) - 1)[:n]
+    "Loss in nats per product, and greedy exact match, on `n` pairs; nothing without pairs"
+    count = len(self.data.arrays[f"{part}_target_off"]) - 1
+    rows = np.random.default_rng(0).permutation(count)[:n]
     rows = sorted(rows, key=lambda i: len(self.data.row(f"{part}_source", i)))
     if not rows: return {}
-    hits = loss = tokens = 0; self.model.eval()
+    loss = hits = 0
+    self.model.eval()
     for i in range(0, len(rows), 64):
         x, y = zip(*(self.data.pair(part, j) for j in rows[i:i + 64]))
-        ids, labels = _padded(x, 0).to(self.device), _padded(y, -100).to(self.device)
+        x, y = _padded(x, 0).to(self.device), _padded(y, -100).to(self.device)
         with torch.autocast(self.device.type, torch.bfloat16):
-            mask, count = (ids != 0).long(), sum(map(len, y))
-            loss += self.model(input_ids=ids, attention_mask=mask, labels=labels).loss.item()*count; tokens += count
-            out = self.model.generate(input_ids=ids, attention_mask=mask, max_new_tokens=max(map(len, y)), do_sample=False, num_beams=1)
-        hits += sum(o[1:len(t) + 1] == t for o, t in zip(out.tolist(), y))
+            logits = self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y).logits
+        loss += torch.nn.functional.cross_entropy(logits.float().mT, y, reduction="sum").item()
+        hits += ((logits.argmax(2) == y) | (y < 0)).all(1).sum().item()
     self.model.train()
-    return dict(valid_loss=loss/tokens, exact_match=hits/len(rows), valid_pairs=len(rows))
+    return dict(valid_loss=loss/len(rows), exact_match=hits/len(rows), valid_pairs=len(rows))
 
 # %% ../../nbs/47_reaction_training.ipynb #9c3db4b8
 @patch
@@ -377,6 +387,7 @@ def train_packed(
     packed=None, # File that pack_reactions wrote, or shall write; reactions.npz in output_dir when None
     split:str=None, # Of the data to pack: paper or partial; what there is when None
     start=None, # A model to start from: a folder or reactions, the shipped one
+    more=(), # Files of further reactions to pack, see load_reactions
     **kwargs # of `ReactionRun.fit`, such as `minutes`
 )->Path: # Folder of the model
     "The task `reactions` for `train`: pack the data if there is no packed file, then train or continue"
@@ -387,9 +398,9 @@ def train_packed(
         vocabulary = _vocabulary(start) if start else None
         from conformal_ar.tasks.archives import load_reactions
         from conformal_ar.tasks.packing import pack_reactions
-        data = load_reactions(split, progress=not quiet)
+        data = load_reactions(split, progress=not quiet, more=more)
         packed.parent.mkdir(parents=True, exist_ok=True)
-        pack_reactions(data, packed, vocabulary=vocabulary)
+        pack_reactions(data, packed, vocabulary=vocabulary, pieces=preset.pieces)
     return train_reactions(packed, preset, folder, resume, seed, device, start, save_steps=save_steps, quiet=quiet, **kwargs)
 
 TRAINERS["reactions"] = train_packed
