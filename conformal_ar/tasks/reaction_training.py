@@ -153,32 +153,46 @@ def _agree(yes):
     return told.item()
 
 @patch
+def draw(self:ReactionRun, rows):
+    "Sources and targets of some reactions, augmented, and the number of target tokens"
+    p, pairs = self.preset, []
+    for i in rows:
+        rng = np.random.default_rng([self.seed, self.epoch, i])
+        pairs.append(self.data.training_pair(i, rng, p.shuffle, p.respell))
+    x, y = zip(*pairs)
+    return _padded(x, 0), _padded(y, -100), sum(map(len, y))
+
+@patch
 def backward(self:ReactionRun, rows):
-    "Sums over a share of a batch: the gradients of all parameters, the loss and the tokens, as one vector"
-    draw = lambda i: self.data.training_pair(i, np.random.default_rng([self.seed, self.epoch, i]), self.preset.shuffle, self.preset.respell)
+    "Sums over a share of a batch: all gradients, the loss and the tokens, as one vector"
     parameters = list(self.model.parameters())
     if not rows: return torch.zeros(sum(p.numel() for p in parameters) + 2)
-    x, y = zip(*map(draw, rows))
-    x, y, tokens = _padded(x, 0).to(self.device), _padded(y, -100).to(self.device), sum(map(len, y))
+    x, y, tokens = self.draw(rows)
+    x, y = x.to(self.device), y.to(self.device)
     with torch.autocast(self.device.type, torch.bfloat16):
         loss = self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y).loss*tokens
     gradients = torch.autograd.grad(loss, parameters)
-    return torch.cat([*(g.flatten() for g in gradients), loss.detach()[None], loss.new_tensor([tokens])])
+    flat = [g.flatten() for g in gradients]
+    return torch.cat([*flat, loss.detach()[None], loss.new_tensor([tokens])])
 
 @patch
-def train_step(self:ReactionRun, rows)->float: # The loss, in nats per token
+def train_step(self:ReactionRun, rows)->float: # The loss, in nats per product
     "One optimiser step on a batch of reactions"
     rank, world = _together()
-    torch.manual_seed(int(np.random.SeedSequence([self.seed, self.epoch, self.position, rank]).generate_state(1)[0])) # for dropout
+    seeds = [self.seed, self.epoch, self.position, rank] # for dropout
+    torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1)[0]))
     sums = self.backward(rows[rank::world])
     if world > 1: torch.distributed.all_reduce(sums)
-    *mean, loss = (sums[:-1]/sums[-1]).split([p.numel() for p in self.model.parameters()] + [1])
-    for p, g in zip(self.model.parameters(), mean): p.grad = g.view_as(p)
-    torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.preset.clip)
+    parameters = list(self.model.parameters())
+    mean = (sums[:-2]/sums[-1]).split([p.numel() for p in parameters])
+    for p, g in zip(parameters, mean): p.grad = g.view_as(p)
+    torch.nn.utils.clip_grad_norm_(parameters, self.preset.clip)
     share = self.rate(self.step)
-    for o, peak in zip(self.optimisers, self.peaks): o.param_groups[0]["lr"] = peak*share; o.step()
+    for o, peak in zip(self.optimisers, self.peaks):
+        o.param_groups[0]["lr"] = peak*share
+        o.step()
     self.step += 1; self.position += 1; self.pairs += len(rows)
-    return loss.item()
+    return sums[-2].item()/len(rows)
 
 # %% ../../nbs/47_reaction_training.ipynb #174b98a4
 @patch
