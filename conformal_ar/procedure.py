@@ -26,7 +26,7 @@ from .evaluation import Evaluation, evaluate_sets
 from .groups import by_length, group_numbers, input_groups
 from .guarantee import Guarantee
 from .hypotheses import Hypotheses, join_tables, prediction_sets
-from .pairs import Pairs, join_pairs, read_pairs
+from .pairs import Pairs, join_pairs, read_pairs, warn_missed
 from .saving import function_name, restored, saved_fields, write_calibration
 from .search import threshold_search
 from .sets import PredictionSet
@@ -125,12 +125,14 @@ def read(self:Procedure,
     if hasattr(self.model, "check"): self.model.check(inputs)
     pairs = join_pairs(self.model, inputs, targets)
     long = pairs.possible & (self._lengths(pairs.ids) > self.max_len)
-    pairs = pairs.without(long, f"have more than max_len={self.max_len} tokens")
+    why, left = f"have more than max_len={self.max_len} tokens", pairs.possible & ~long
+    if long.any(): warn_missed(long, why, "", pairs.owner, pairs.possible)
     if self.canonicalize is None: return pairs
     texts = [text for several in pairs.texts for text in several]
     form = have_form(self.canonicalize, texts)
-    first = f"{texts[form.argmin()]!r:.60}"
-    return pairs.without(~form, "have no canonical form", first)
+    why, first = "have no canonical form", f"{texts[form.argmin()]!r:.60}"
+    if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
+    return pairs._replace(possible=pairs.possible & form)
 
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
