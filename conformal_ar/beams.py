@@ -15,9 +15,9 @@ import torch
 
 from .autoregressive import Autoregressor, check_log_probs, spend, take
 from .conformal import check_count
-from .hypotheses import Hypotheses, best_per_input, gather, join_tables
-from .search import (batches_by_length, best_per_owner, empty_prefixes,
-                                 threshold_search)
+from .hypotheses import (Hypotheses, best_per_input, best_per_owner, gather,
+                                     join_tables)
+from .search import batches_by_length, empty_prefixes, threshold_search
 
 # %% ../nbs/78_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):

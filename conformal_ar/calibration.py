@@ -142,8 +142,8 @@ def _check_bounded(self:Calibration, where, scores, thresholds, ranks, dropped, 
     if not np.isfinite(thresholds).all(): raise ValueError(
         f"{where}{self._lost(int((~np.isfinite(scores[:, -1])).sum()), len(scores))}, "
         f"and {ranks[-1]} may be dropped: the set would be unbounded. {self.remedy}, "
-        f"or guarantee less: {self._feasible(scores, groups):.4f} is feasible (found on "
-        "these scores: recalibrate on others to guarantee it)")
+        f"or guarantee less: {self._feasible(scores, groups):.4f} is feasible (found "
+        "on these scores: recalibrate on others to guarantee it)")
     left = np.isin(dropped, (0, self.steps)) # pairs that are left at the last step
     out, n = int((~np.isfinite(scores[left, -1])).sum()), len(scores)
     error = (out*(n - out)/n)**0.5           # of the number out of reach

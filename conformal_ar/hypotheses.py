@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Hypotheses', 'widened', 'gather', 'holds', 'join_tables', 'best_per_input', 'target_rows', 'true_rows',
-           'prediction_sets']
+           'best_per_owner', 'prediction_sets']
 
 # %% ../nbs/69_hypotheses.ipynb #5a112512
 from dataclasses import dataclass, replace
@@ -153,6 +153,20 @@ def true_rows(
     at = target_rows(table, targets, rows, end_token_id)
     found[at[at >= 0]] = True
     return found
+
+# %% ../nbs/69_hypotheses.ipynb #7793dd29
+def best_per_owner(
+    owner:torch.Tensor,  # [R] group of each row
+    values:torch.Tensor, # [R] what to rank by
+    count:int,           # How many to keep of each owner
+)->tuple[torch.Tensor, torch.Tensor]: # [K] rows, by owner and value; [K] ranks from 0
+    "The `count` largest values of each owner; ties keep their order"
+    order = values.argsort(descending=True, stable=True)
+    order = order[owner[order].argsort(stable=True)]
+    _, sizes = owner[order].unique_consecutive(return_counts=True)
+    starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+    rank = torch.arange(len(order), device=order.device) - starts
+    return order[rank < count], rank[rank < count]
 
 # %% ../nbs/69_hypotheses.ipynb #4e990236
 def prediction_sets(

@@ -294,7 +294,8 @@ def evaluate(self:Procedure,
 
 # %% ../nbs/06_procedure.ipynb #daccaccc
 @patch
-def _tested(self:Procedure, inputs, targets, input_column, target_column, **kwargs):
+def _tested(self:Procedure, inputs, targets, input_column="input",
+            target_column="target", **kwargs):
     "Test pairs and their sets"
     self.guarantees
     pairs = self.read(inputs, targets, input_column, target_column)
@@ -305,13 +306,10 @@ def _tested(self:Procedure, inputs, targets, input_column, target_column, **kwar
 def evaluate_groups(self:Procedure,
     inputs:Sequence,            # [n] test inputs; or a table with named columns
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
-    **kwargs,                   # For the search (progress, max_rows, max_memory)
+    **kwargs,                   # As for evaluate (input_column, target_column, progress)
 )->dict: # Label to Evaluation, for the groups that occur
     "As `evaluate`, in each group; by length, the first target says which"
-    pairs, sets = self._tested(inputs, targets, input_column, target_column, **kwargs)
+    pairs, sets = self._tested(inputs, targets, **kwargs)
     first = np.unique(pairs.owner, return_index=True)[1]
     labels = self._labels(pairs.inputs, self._lengths(pairs.ids[first]))
     found = {}
