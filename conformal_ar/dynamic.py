@@ -98,6 +98,7 @@ def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
 def _row_scores(self:DynamicConformalBeams, table):
     return table.prefix_scores(steps=self.max_len)
 
+# %% ../nbs/08_dynamic.ipynb #09b9cea4
 @patch
 def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
     return Procedure._decode(self, inputs, thresholds, stop=self.stop, **kwargs)

@@ -27,6 +27,7 @@ def group_key(
         "a group must be a text, a number, True, False, None, or a tuple of these; "
         f"got {label!r:.60}, of type {type(label).__name__}") from None
 
+# %% ../nbs/13_groups.ipynb #5237ce42
 def group_label(
     key:str, # From group_key
 ): # The label; tuples are tuples
@@ -34,6 +35,7 @@ def group_label(
     thaw = lambda x: tuple(map(thaw, x)) if isinstance(x, list) else x
     return thaw(json.loads(key))
 
+# %% ../nbs/13_groups.ipynb #d863657a
 def check_keys(
     keys:Iterable[str], # From group_key
 )->None:

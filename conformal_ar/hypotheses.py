@@ -65,6 +65,7 @@ def widened(
     "Rows with more columns"
     return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=value)
 
+# %% ../nbs/69_hypotheses.ipynb #608fcb00
 def gather(
     found:list,           # Finished rows, Prefixes of a search, in any order
     truncated:np.ndarray, # [n] did the budget run out?
@@ -120,6 +121,7 @@ def join_tables(
     table = replace(like, **rows, rows=sum(t.rows for t in tables))
     return table.select(np.lexsort((-table.sums, table.owner)))
 
+# %% ../nbs/69_hypotheses.ipynb #acf33b11
 def best_per_input(
     table:Hypotheses, # Hypotheses of n inputs
 )->Hypotheses: # One row for each input that has any
@@ -143,6 +145,7 @@ def target_rows(
     at = [known.get((o, key(row, n)), -1) for o, row, n in targets]
     return np.array(at, dtype=int)
 
+# %% ../nbs/69_hypotheses.ipynb #632a2e60
 def true_rows(
     table:Hypotheses,     # Hypotheses of n inputs
     targets:torch.Tensor, # [n, L] ids of the target of each input, ended, padded

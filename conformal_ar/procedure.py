@@ -125,7 +125,8 @@ def read(self:Procedure,
     if hasattr(self.model, "check"): self.model.check(inputs)
     pairs = join_pairs(self.model, inputs, targets)
     long = pairs.possible & (self._lengths(pairs.ids) > self.max_len)
-    why, left = f"have more than max_len={self.max_len} tokens", pairs.possible & ~long
+    left = pairs.possible & ~long
+    why = f"have more than max_len={self.max_len} tokens"
     if long.any(): warn_missed(long, why, "", pairs.owner, pairs.possible)
     if self.canonicalize is None: return pairs
     texts = [text for several in pairs.texts for text in several]
@@ -134,6 +135,7 @@ def read(self:Procedure,
     if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
     return pairs._replace(possible=pairs.possible & form)
 
+# %% ../nbs/06_procedure.ipynb #e1004f2d
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
@@ -306,7 +308,7 @@ def _tested(self:Procedure, inputs, targets, input_column="input",
 def evaluate_groups(self:Procedure,
     inputs:Sequence,            # [n] test inputs; or a table with named columns
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    **kwargs,                   # As for evaluate (input_column, target_column, progress)
+    **kwargs,                   # As for evaluate
 )->dict: # Label to Evaluation, for the groups that occur
     "As `evaluate`, in each group; by length, the first target says which"
     pairs, sets = self._tested(inputs, targets, **kwargs)
@@ -330,6 +332,7 @@ def save(self:Procedure,
     self.guarantees
     return write_calibration(folder, saved_fields(self, notes or {}))
 
+# %% ../nbs/06_procedure.ipynb #dff73b08
 @patch(cls_method=True)
 def load(cls:Procedure,
     folder:str,                      # Folder with conformal.json, or the file
