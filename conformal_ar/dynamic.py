@@ -106,7 +106,7 @@ def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
 # %% ../nbs/08_dynamic.ipynb #dc68d27a
 @patch
 def _fit(self:DynamicConformalBeams, label, scores, groups):
-    "Thresholds of one group; those of answers up to an edge are spent on as many steps"
+    "Thresholds of one group; those of targets up to an edge are spent on as many steps"
     if not isinstance(self.group, by_length):
         return Procedure._fit(self, label, scores, groups)
     edges = [*self.group.edges, self.max_len]

@@ -6,7 +6,6 @@
 __all__ = ['Procedure']
 
 # %% ../nbs/06_procedure.ipynb #78e388db
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable, Sequence
