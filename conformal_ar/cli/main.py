@@ -56,8 +56,10 @@ def train(
     if packed and not packed.is_file():
         raise FileNotFoundError(f"{packed}: No such file or directory")
     output = _writable(ctx, output or Path("runs")/f"{task}-{preset}")
-    from conformal_ar.tasks.training import train as run
-    try: model = run(task, preset, output, not restart, seed, device, save_steps, **own)
+    if task == "reactions":
+        from conformal_ar.tasks.reaction_training import train_packed as run
+    else: from conformal_ar.tasks.additions_training import train_additions as run
+    try: model = run(preset, output, not restart, seed, device, save_steps, **own)
     except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
         if not packed: raise
         said = f"{packed}: not a whole file of packed reactions ({_short(e)})"
