@@ -17,8 +17,9 @@ from .command_line import (Device, TaskName, _check_device, _load_model,
 from .commands import _command
 
 # %% ../../nbs/64_main.ipynb #fffdc3c9
-from .commands import calibrate, evaluate, predict # noqa: F401
+from .commands import calibrate, evaluate # noqa: F401
 from .demo import demo # noqa: F401
+from .predict import predict # noqa: F401
 
 # %% ../../nbs/64_main.ipynb #583b6af5
 @app.command()
