@@ -16,7 +16,7 @@ from .command_line import (Device, TaskName, _canonicalize,
                                            _choose_max_len, _held_out, _load_model,
                                            _need_data, _o, _procedure, _say,
                                            _task_max_len, _writable, app)
-from .commands import _command, _table
+from .predict import _command, _table
 
 # %% ../../nbs/63_demo.ipynb #aba1038f
 def _timed(f, *args, **kwargs):
@@ -195,7 +195,8 @@ def _demo_reactions(ctx, ar, output, results, coverages, n_cal, n_test, seed, mo
         f"results.json and pictures of these sets are in {output}"]))
 
 # %% ../../nbs/63_demo.ipynb #015d5cff
-@app.command()
+@app.command(epilog="It takes a few minutes; reactions are cleaned first, which takes "
+    "some more.")
 def demo(
     ctx:typer.Context,
     task:Annotated[TaskName, _o(
@@ -216,9 +217,7 @@ def demo(
         help="Another model than the one that comes with the package.")]=None,
     device:Device=None,
 ):
-    """Calibrate procedures and test them, on integer additions or chemical reactions.
-
-    It takes a few minutes; reactions are cleaned first, which takes some more."""
+    "Calibrate procedures and test them, on integer additions or chemical reactions"
     from conformal_ar.conformal import check_risk
     from conformal_ar.files import check_file
     task, reactions = task.value, task == "reactions"
