@@ -29,8 +29,8 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["72_benchmarks"],
-    "additions": ["09_levelsets", "32_additions_results", "59_compared", "62_commands", "63_demo"],
-    "reactions": ["48_reactions_results", "59_compared", "62_commands", "63_demo"]}
+    "additions": ["09_levelsets", "32_additions_results", "59_compared", "62_commands", "63_demo", "69_predict"],
+    "reactions": ["48_reactions_results", "59_compared", "62_commands", "63_demo", "69_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 

@@ -12,12 +12,13 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .autoregressive import Autoregressor
+from .beams import beam_search
 from .conformal import check_count, conformal_rank
-from .tolerance import check_feasible
 from .equivalence import canonical_form
 from .guarantee import Guarantee
+from .hypotheses import Hypotheses, best_per_input, target_rows
 from .procedure import Procedure
-from .search import Hypotheses, beam_search, best_per_input, target_rows
+from .tolerance import check_feasible
 
 # %% ../nbs/07_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(Procedure):
@@ -65,6 +66,7 @@ def _forms(self:ConformalBeamSubsets, ids):
     "Canonical forms of sequences"
     return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
 
+# %% ../nbs/07_subsets.ipynb #0fa65041
 @patch
 def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
     "[T] the best row of each target's class; −1 where the beam has none"
@@ -87,6 +89,7 @@ def scores_in(self:ConformalBeamSubsets,
     else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
+# %% ../nbs/07_subsets.ipynb #fb83304c
 @patch
 def calibrate_beams(self:ConformalBeamSubsets,
     beams:Hypotheses, # Beam-search results of the N inputs, as wide as width
@@ -107,6 +110,7 @@ def _most_probable(self:ConformalBeamSubsets, inputs, **kwargs):
     table = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
     return best_per_input(table)
 
+# %% ../nbs/07_subsets.ipynb #fd730da8
 @patch(as_prop=True)
 def beam_coverage(self:ConformalBeamSubsets)->float:
     "Share of calibration targets that are in their beam"

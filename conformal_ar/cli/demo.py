@@ -16,7 +16,7 @@ from .command_line import (Device, TaskName, _canonicalize,
                                            _choose_max_len, _held_out, _load_model,
                                            _need_data, _o, _procedure, _say,
                                            _task_max_len, _writable, app)
-from .commands import _command, _table
+from .predict import _command, _table
 
 # %% ../../nbs/63_demo.ipynb #aba1038f
 def _timed(f, *args, **kwargs):
@@ -55,20 +55,14 @@ def _chance(coverage, n_cal, n_test):
             f"by about ±{se:.3f} (one standard error).")
 
 # %% ../../nbs/63_demo.ipynb #6ae989db
-def _check_counts(n_cal, n_test, most):
-    "Refuse more pairs than there are"
+def _split(part, n_cal, n_test, seed):
+    "Pairs to calibrate and others to test, as many as there are"
+    import numpy as np
+    most = len(part)
     if min(n_cal, n_test) < 1 or n_cal + n_test > most: raise ValueError(
         f"--n-cal and --n-test must be at least 1 and at most {most:,} together")
-
-def _demo_pairs(n_cal, n_test, seed):
-    "Held-out additions to calibrate and to test, and training additions for lengths"
-    import numpy as np
-    from conformal_ar.tasks.additions import load_additions
-    parts = load_additions(seed=0)
-    held_out, n = parts["held_out"], n_cal + n_test
-    _check_counts(n_cal, n_test, len(held_out))
-    rows = np.random.default_rng(seed).permutation(len(held_out))[:n]
-    return held_out[rows[:n_cal]], held_out[rows[n_cal:]], parts["train"]
+    rows = np.random.default_rng(seed).permutation(most)
+    return part[rows[:n_cal]], part[rows[n_cal:n_cal + n_test]]
 
 # %% ../../nbs/63_demo.ipynb #edf28ff5
 def _example(s, target, most=5):
@@ -79,59 +73,70 @@ def _example(s, target, most=5):
     return f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}"
 
 # %% ../../nbs/63_demo.ipynb #85f94760
+def _row_of_plots(evaluations, path, height, plot):
+    "A figure with a plot of each procedure's evaluations, by coverage"
+    import matplotlib.pyplot as plt
+    from conformal_ar.plots import save_figure
+    names = list(dict.fromkeys(name for name, _ in evaluations))
+    fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
+                            squeeze=False, layout="constrained")
+    for ax, name in zip(axs[0], names):
+        plot(ax, name, {f"coverage {coverage:g}": ev
+                        for (n, coverage), ev in evaluations.items() if n == name})
+    save_figure(fig, path)
+
+def _sizes(ax, name, mine):
+    "The sizes of a procedure's sets"
+    from conformal_ar.plots import plot_set_sizes
+    plot_set_sizes(mine, ax).set_title(name, loc="left")
+
+def _sizes_by_oracle(ax, name, mine):
+    "Set size against oracle size at the last coverage"
+    from conformal_ar.plots import plot_size_vs_oracle
+    last, ev = list(mine.items())[-1]
+    if not ev.covered.any(): return
+    top, = plot_size_vs_oracle(ev, ax).child_axes
+    top.set_title(f"{name}, {last}", loc="left")
+
+# %% ../../nbs/63_demo.ipynb #d0b6c97d
 def _figures(evaluations, rows, folder):
     "Write the figures of the demo: coverage, set sizes, set size against oracle size"
-    import matplotlib.pyplot as plt
-    from conformal_ar.plots import (plot_coverage, plot_set_sizes,
-                                    plot_size_vs_oracle, save_figure)
+    from conformal_ar.plots import plot_coverage, save_figure
     save_figure(plot_coverage(rows), folder/"coverage.png")
-    names = list(dict.fromkeys(name for name, _ in evaluations))
-    for file, height in (("set_sizes.png", 3.2), ("size_vs_oracle.png", 4.8)):
-        fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
-                                squeeze=False, layout="constrained")
-        for ax, name in zip(axs[0], names):
-            mine = {f"coverage {coverage:g}": ev
-                    for (n, coverage), ev in evaluations.items() if n == name}
-            last = list(mine)[-1]
-            if file == "set_sizes.png":
-                plot_set_sizes(mine, ax).set_title(name, loc="left")
-            elif mine[last].covered.any():
-                top, = plot_size_vs_oracle(mine[last], ax).child_axes
-                top.set_title(f"{name}, {last}", loc="left")
-        save_figure(fig, folder/file)
+    _row_of_plots(evaluations, folder/"set_sizes.png", 3.2, _sizes)
+    _row_of_plots(evaluations, folder/"size_vs_oracle.png", 4.8, _sizes_by_oracle)
 
 # %% ../../nbs/63_demo.ipynb #9ab8d52b
-def _demo_row(ev, name, max_len, seconds):
-    "One row of the table of results"
-    return {**ev.row(procedure=name), "max_len": max_len, "seconds": round(seconds, 2)}
+_names = {"level-sets": "level sets", "dynamic": "dynamic beams",
+          "subsets": "beam subsets"}
 
-def _demo_additions(ctx, ar, output, results, coverages, n_cal, n_test, seed):
-    "The demo on additions: rows of the table, and examples"
+def _demo_row(ev, kind, max_len, seconds):
+    "One row of the table of results"
+    row = ev.row(procedure=_names[kind])
+    return {**row, "max_len": max_len, "seconds": round(seconds, 2)}
+
+# %% ../../nbs/63_demo.ipynb #c80c473c
+def _demo_additions(ar, output, coverages, n_cal, n_test, seed):
+    "The demo on additions: rows of the table, examples, and figures"
     from conformal_ar.evaluation import evaluate_sets
-    from conformal_ar.files import write_results
-    cal, test, train = _demo_pairs(n_cal, n_test, seed)
-    max_len, rows = _choose_max_len(ar, train.targets), []
-    evaluations, examples = {}, {}
-    names = {"level-sets": "level sets", "dynamic": "dynamic beams",
-             "subsets": "beam subsets"}
-    for kind in names: _check_coverages(kind, ar, n_cal, coverages, max_len)
+    from conformal_ar.tasks.additions import load_additions
+    parts, rows, evaluations, examples = load_additions(seed=0), [], {}, {}
+    cal, test = _split(parts["held_out"], n_cal, n_test, seed)
+    max_len = _choose_max_len(ar, parts["train"].targets)
+    for kind in _names: _check_coverages(kind, ar, n_cal, coverages, max_len)
     _say(f"{n_cal:,} calibration and {n_test:,} test pairs, "
          f"at most {max_len} tokens a sequence")
-    for kind, name in names.items():
+    for kind, name in _names.items():
         runs = _demo_runs(kind, ar, cal, test, coverages, max_len=max_len)
         for cp, sets, seconds in runs:
             ev = evaluate_sets(sets, test.targets, cp.guarantee)
             evaluations[name, cp.coverage] = ev
-            rows.append(_demo_row(ev, name, max_len, seconds))
+            rows.append(_demo_row(ev, kind, max_len, seconds))
             lines = "\n".join(map(_example, sets[:5], test.targets))
             examples[name] = f"{name}, coverage {cp.coverage:g}:\n{lines}"
-    for path in filter(None, (output/"results.json", results)):
-        write_results(path, rows, _command(ctx), seed)
     _figures(evaluations, rows, output)
-    typer.echo("\n".join(["", _table(rows), "",
-        _chance(rows[-1]["guaranteed"], n_cal, n_test), "",
-        "The first test inputs, their targets and their sets:", *examples.values(), "",
-        f"results.json and three figures are in {output}"]))
+    return rows, ["The first test inputs, their targets and their sets:",
+        *examples.values(), "", f"results.json and three figures are in {output}"]
 
 # %% ../../nbs/63_demo.ipynb #01dbef39
 def _affordable(ar, pairs, max_len, most=200):
@@ -154,48 +159,44 @@ def _reaction_example(s, target):
     return "\n".join([s.input, f"  target {target}: {hit} the set", *lines])
 
 # %% ../../nbs/63_demo.ipynb #b027ed99
-def _demo_reactions(ctx, ar, output, results, coverages, n_cal, n_test, seed, most):
-    "The demo on held-out reactions: rows of the table, examples and pictures"
-    import numpy as np
-    from conformal_ar.tasks.chemistry import draw
+def _reaction_runs(ar, cal, test, coverages, max_len, most):
+    "(procedure, sets, evaluation, row of the table) of each run on reactions"
     from conformal_ar.evaluation import evaluate_sets
-    from conformal_ar.files import write_results
-    (held_out, parts), max_len = _held_out("reactions"), _task_max_len("reactions", ar)
-    _check_counts(n_cal, n_test, len(held_out))
-    rows = np.random.default_rng(seed).permutation(len(held_out))[:n_cal + n_test]
-    cal, test = held_out[rows[:n_cal]], held_out[rows[n_cal:]]
-    _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
-         "trained on")
-    coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]
     own = dict(max_len=max_len, canonicalize=_canonicalize("reactions"))
-    procedures = {"level-sets": ("level sets", dict(max_candidates=most)),
-                  "subsets": ("beam subsets", dict(by_class=True))}
-    for kind in procedures: _check_coverages(kind, ar, n_cal, coverages, max_len)
-    done, shown = [], None
-    for kind, (name, more) in procedures.items():
+    kinds = {"level-sets": dict(max_candidates=most), "subsets": dict(by_class=True)}
+    for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
+    for kind, more in kinds.items():
         runs = _demo_runs(kind, ar, cal, test, coverages, **own, **more)
         for cp, sets, seconds in runs:
             ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
-            done.append(_demo_row(ev, name, max_len, seconds))
-            if kind == "level-sets": shown = cp, sets, ev
-    for path in filter(None, (output/"results.json", results)):
-        write_results(path, done, _command(ctx), seed)
-    cp, sets, ev = shown
+            yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
+
+# %% ../../nbs/63_demo.ipynb #02c0e6f4
+def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
+    "The demo on held-out reactions: rows of the table, examples, and pictures"
+    from conformal_ar.tasks.chemistry import draw
+    (held_out, parts), max_len = _held_out("reactions"), _task_max_len("reactions", ar)
+    cal, test = _split(held_out, n_cal, n_test, seed)
+    _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
+         "trained on")
+    coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]
+    runs = list(_reaction_runs(ar, cal, test, coverages, max_len, most))
+    rows = [row for *_, row in runs]
+    cp, sets, ev = [r for *r, row in runs if row["procedure"] == "level sets"][-1]
     first = sorted(range(n_test), key=lambda i: not len(sets[i]))[:3] # empty ones last
     for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
     budget = [] if most is None else [
         f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
         f"{n_test} inputs; their coverage counts that in."]
-    typer.echo("\n".join(["", _table(done), "",
-        _chance(done[-1]["guaranteed"], n_cal, n_test), "",
-        "Sizes count molecules, strings are before merging; invalid ones are no "
-        "molecules and are dropped.", *budget, "",
+    return rows, ["Sizes count molecules, strings are before merging; invalid ones are "
+        "no molecules and are dropped.", *budget, "",
         "A few level sets, with the probability of each molecule (* is the target):",
         *(_reaction_example(sets[i], test.targets[i]) for i in first), "",
-        f"results.json and pictures of these sets are in {output}"]))
+        f"results.json and pictures of these sets are in {output}"]
 
 # %% ../../nbs/63_demo.ipynb #015d5cff
-@app.command()
+@app.command(epilog="It takes a few minutes; reactions are cleaned first, which takes "
+    "some more.")
 def demo(
     ctx:typer.Context,
     task:Annotated[TaskName, _o(
@@ -216,11 +217,9 @@ def demo(
         help="Another model than the one that comes with the package.")]=None,
     device:Device=None,
 ):
-    """Calibrate procedures and test them, on integer additions or chemical reactions.
-
-    It takes a few minutes; reactions are cleaned first, which takes some more."""
+    "Calibrate procedures and test them, on integer additions or chemical reactions"
     from conformal_ar.conformal import check_risk
-    from conformal_ar.files import check_file
+    from conformal_ar.files import check_file, write_results
     task, reactions = task.value, task == "reactions"
     if max_candidates is not None and not reactions:
         raise ValueError("--max-candidates is for --task reactions")
@@ -233,6 +232,10 @@ def demo(
     _writable(ctx, output)
     if results: check_file(results)
     ar = _load_model(model or task, device)
-    rest = ctx, ar, output, results, coverages, n_cal, n_test, seed
-    if reactions: _demo_reactions(*rest, max_candidates)
-    else: _demo_additions(*rest)
+    rest = ar, output, coverages, n_cal, n_test, seed
+    if reactions: rows, lines = _demo_reactions(*rest, max_candidates)
+    else: rows, lines = _demo_additions(*rest)
+    for path in filter(None, (output/"results.json", results)):
+        write_results(path, rows, _command(ctx), seed)
+    chance = _chance(rows[-1]["guaranteed"], n_cal, n_test)
+    typer.echo("\n".join(["", _table(rows), "", chance, "", *lines]))

@@ -14,11 +14,12 @@ import typer
 
 from .command_line import (Device, TaskName, _check_device, _load_model,
                                            _o, _short, _writable, app)
-from .commands import _command
+from .predict import _command
 
 # %% ../../nbs/64_main.ipynb #fffdc3c9
-from .commands import calibrate, evaluate, predict # noqa: F401
+from .commands import calibrate # noqa: F401
 from .demo import demo # noqa: F401
+from .predict import evaluate, predict # noqa: F401
 
 # %% ../../nbs/64_main.ipynb #583b6af5
 @app.command()
@@ -45,7 +46,7 @@ def train(
         "one CPU core each; 1 by default (reactions).")]=None,
     device:Device=None,
 ):
-    "Train a model, or continue an interrupted training."
+    "Train a model, or continue an interrupted training"
     own = dict(minutes=minutes, start=start, packed=packed, processes=processes)
     task, own = task.value, {k: v for k, v in own.items() if v is not None}
     if own and task != "reactions":
@@ -56,8 +57,10 @@ def train(
     if packed and not packed.is_file():
         raise FileNotFoundError(f"{packed}: No such file or directory")
     output = _writable(ctx, output or Path("runs")/f"{task}-{preset}")
-    from conformal_ar.tasks.training import train as run
-    try: model = run(task, preset, output, not restart, seed, device, save_steps, **own)
+    if task == "reactions":
+        from conformal_ar.tasks.reaction_training import train_packed as run
+    else: from conformal_ar.tasks.additions_training import train_additions as run
+    try: model = run(preset, output, not restart, seed, device, save_steps, **own)
     except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
         if not packed: raise
         said = f"{packed}: not a whole file of packed reactions ({_short(e)})"
@@ -103,7 +106,7 @@ def reproduce(
     model:Annotated[str|None, _o(help="Another model than the one of the task.")]=None,
     device:Device=None,
 ):
-    "Reproduce a table of the paper."
+    "Reproduce a table of the paper"
     from conformal_ar.experiments.reproduce import TABLES, TASKS, reproduce as run
     from conformal_ar.files import write_results
     if task not in TASKS:

@@ -21,7 +21,7 @@ from .equal_coverage import (EqualCoverage, compare,
                                                      result_rows, risk_spent)
 from .sampling import ConformalSampling
 from ..guarantee import Guarantee
-from ..search import beam_search
+from ..beams import beam_search
 from ..subsets import ConformalBeamSubsets
 
 # %% ../../nbs/58_baselines.ipynb #c400ca12

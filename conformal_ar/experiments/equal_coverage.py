@@ -24,8 +24,10 @@ from .nested import NestedConformalBeams, survival
 from .one_decode import decode_for_all
 from ..guarantee import Guarantee
 from ..levelsets import ConformalLevelSets
-from ..search import beam_search, threshold_search
-from ..tolerance import step_alpha_for, step_ranks
+from ..beams import beam_search
+from ..search import threshold_search
+from ..planning import step_alpha_for
+from ..tolerance import step_ranks
 
 # %% ../../nbs/55_equal_coverage.ipynb #b7579efc
 PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",

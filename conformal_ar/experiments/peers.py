@@ -20,7 +20,7 @@ import torch
 from ..autoregressive import prefix_scores, target_lengths
 from .timing import Bench, Task, batches, compare, score_pairs
 from ..hf.adapter import _no_bar, pad_rows, token_ids
-from ..search import beam_search
+from ..beams import beam_search
 
 # %% ../../nbs/73_peers.ipynb #2e42da46
 class NotInstalled(RuntimeError): "A peer that is not there"

@@ -20,7 +20,7 @@ from .draws import (Draws, accepted, check_rule, draw_samples,
                                             hit_scores, set_confidence)
 from ..groups import by_length
 from ..procedure import Procedure
-from ..search import Hypotheses
+from ..hypotheses import Hypotheses
 
 # %% ../../nbs/57_sampling.ipynb #1ed439f0
 def _stream(seed, x):

@@ -20,7 +20,8 @@ from ..autoregressive import spend
 from .causal import HFCausal
 from .rules import Processed, ProcessedState, _described
 from .seq2seq import HFSeq2Seq
-from ..search import Hypotheses, check_thresholds, holds
+from ..hypotheses import Hypotheses, holds
+from ..search import check_thresholds
 
 # %% ../../nbs/75_prepared.ipynb #1ba4371a
 class _PreparedSeq2Seq(HFSeq2Seq):

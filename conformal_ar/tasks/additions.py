@@ -21,7 +21,7 @@ def numbers(
     digits, # Number of digits, one value or an array with one per number
     n:int # How many
 )->np.ndarray: # [n] uniform integers with exactly that many digits
-    "`n` uniform integers with `digits` digits, without a leading zero"
+    "Uniform integers of so many digits, without a leading zero"
     low = 10 ** (np.asarray(digits) - 1)
     return rng.integers(low, 10 * low, n)
 
@@ -38,7 +38,7 @@ def sized_pairs(
     count:int, # Numbers of each size (the paper's N)
     permutations:int=10 # Shuffles of the lists against each other (the paper's k)
 )->np.ndarray: # [count * permutations, 2]
-    "Pairs of an `m`-digit and an `n`-digit number in random order (the paper's appendix)"
+    "Pairs of an m-digit and an n-digit number in random order (the paper's appendix)"
     x, y = numbers(rng, m, count), numbers(rng, n, count)
     pairs = [np.stack([rng.permutation(x), rng.permutation(y)], 1)
              for _ in range(permutations)]
@@ -91,8 +91,8 @@ def split_pairs(
 
 # %% ../../nbs/30_additions.ipynb #cbc7f462
 def _draw_pairs(rng, n, sizes):
-    "Pairs from the recipe's mixture: uniform over small sums and `sizes`"
-    low  = np.array([(0, 0)] + [(10**(a-1), 10**(b-1)) for a, b in sizes])
+    "Pairs from the recipe's mixture: uniform over small sums and sizes"
+    low = np.array([(0, 0)] + [(10**(a-1), 10**(b-1)) for a, b in sizes])
     high = np.array([(100, 100)] + [(10**a, 10**b) for a, b in sizes])
     part = rng.integers(0, len(low), n)
     return rng.permuted(rng.integers(low[part], high[part]), axis=1)
@@ -104,15 +104,17 @@ def fresh_pairs(
     seed:int=0, # Of the generator
     sizes=SIZES # Pairs of digit counts
 )->np.ndarray: # [n, 2]
-    "New pairs from the paper's mixture of sizes, none of them `forbidden`"
+    "New pairs from the paper's mixture of sizes, none of them forbidden"
     rng, bad = np.random.default_rng((seed, 2)), np.sort(pair_key(forbidden))
     found, count = [], 0
     while count < n:
         pairs = _draw_pairs(rng, n - count + 1000, sizes)
         if len(bad):
             key = pair_key(pairs)
-            pairs = pairs[bad[np.searchsorted(bad, key).clip(max=len(bad) - 1)] != key]
-        found.append(pairs); count += len(pairs)
+            place = np.searchsorted(bad, key).clip(max=len(bad) - 1)
+            pairs = pairs[bad[place] != key]
+        found.append(pairs)
+        count += len(pairs)
     return np.concatenate(found)[:n]
 
 # %% ../../nbs/30_additions.ipynb #bb7fd4fb
