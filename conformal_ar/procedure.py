@@ -121,6 +121,7 @@ class Calibrated(NamedTuple):
     thresholds:np.ndarray # [steps] least scores, in nats (per token if the score is)
     guarantee:Guarantee   # What it guarantees
     coverable:int         # Pairs whose target a set can hold at all
+    scores:np.ndarray=()  # Finite calibration scores, rising, where one makes a set
 
 # %% ../nbs/06_procedure.ipynb #41326909
 @patch(as_prop=True)
@@ -241,7 +242,9 @@ def _fit(self:Procedure, label, scores, groups):
     thresholds, dropped = tolerance_region(scores, ranks)
     self._check_bounded(where, scores, thresholds, ranks, dropped, groups)
     guarantee = self._guaranteed(label, n, len(scores), int(ranks.sum()), groups)
-    return Calibrated(thresholds, guarantee, int(fits.sum()))
+    one = scores[:, 0] if self.steps == 1 and not self.conditional else np.empty(0)
+    kept = np.sort(one[np.isfinite(one)])
+    return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
 
 # %% ../nbs/06_procedure.ipynb #2b181213
 @patch
@@ -548,7 +551,8 @@ def _plain(name, value):
 def _saved(label, found):
     "One group of a calibration as JSON"
     return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
-                coverable=found.coverable, guarantee=found.guarantee.asdict())
+                coverable=found.coverable, guarantee=found.guarantee.asdict(),
+                scores=np.asarray(found.scores, float).tolist())
 
 def _fingerprint(model):
     return model.fingerprint() if hasattr(model, "fingerprint") else None
@@ -559,7 +563,8 @@ MOST = 10**6 # a setting that was read is no larger, so that no file asks for en
 FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               canonicalize=(str, _none), found=list, fingerprint=(str, _none),
               versions=dict, notes=dict)
-_found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict)
+_found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
+                     scores=list)
 
 def _kinds(cls):
     "Name to class, of a procedure and all that derive from it"
@@ -567,21 +572,28 @@ def _kinds(cls):
     for below in cls.__subclasses__(): found.update(_kinds(below))
     return found
 
+def _numbers(path, name, values):
+    "[m] finite numbers, checked"
+    try: t = np.array(values)
+    except (ValueError, OverflowError): t = np.array(None)
+    if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
+        raise ValueError(f"{path}: {name} are not finite numbers")
+    return t.astype(float)
+
 def _calibrated(path, saved):
     "Label and calibration of a saved group, checked"
     check_fields(path, saved, _found_fields)
-    try: t = np.array(saved["thresholds"])
-    except (ValueError, OverflowError): t = np.array(None)
-    if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
-        raise ValueError(f"{path}: thresholds are not finite numbers")
+    t, scores = (_numbers(path, name, saved[name]) for name in ("thresholds", "scores"))
     try: guarantee = Guarantee(**saved["guarantee"])
     except (TypeError, ValueError, OverflowError) as e:
         raise ValueError(f"{path}: the guarantee is not possible ({e})") from None
+    if len(scores) > guarantee.n_cal or (np.diff(scores) < 0).any():
+        raise ValueError(f"{path}: scores are not those of a calibration")
     try: label = group_label(saved["group"])
     except (ValueError, TypeError, RecursionError): label = {}
     if isinstance(label, dict): raise ValueError(
         f"{path}: {saved['group']!r:.60} is a group that is not known")
-    return label, Calibrated(t.astype(float), guarantee, saved["coverable"])
+    return label, Calibrated(t, guarantee, saved["coverable"], scores)
 
 # %% ../nbs/06_procedure.ipynb #51b33eb0
 def _settings(path, kind, saved):

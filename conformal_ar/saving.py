@@ -15,7 +15,7 @@ from pathlib import Path
 from .files import write_text
 
 # %% ../nbs/66_saving.ipynb #fa4d80b3
-FORMAT, FILE = 2, "conformal.json"
+FORMAT, FILE = 3, "conformal.json"
 
 def calibration_file(
     folder:str|Path, # A folder, or the file itself
