@@ -9,8 +9,10 @@ from importlib import import_module as _import_module
 
 _names = {
     "guarantee": "Guarantee",
-    "autoregressive": "Autoregressor ToyMarkov",
-    "search": "beam_search threshold_search",
+    "autoregressive": "Autoregressor",
+    "toy": "ToyMarkov",
+    "search": "threshold_search",
+    "beams": "beam_search",
     "sets": "PredictionSet",
     "evaluation": "Evaluation evaluate_sets",
     "groups": "by_length",

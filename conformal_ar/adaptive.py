@@ -6,7 +6,7 @@
 __all__ = ['LEAST_BELOW', 'AdaptiveState', 'adaptive_threshold', 'adaptive_step', 'adaptive_bound', 'Abstention', 'sets_at',
            'AdaptiveLevelSets', 'weighted_thresholds', 'density_ratio', 'WeightedLevelSets']
 
-# %% ../nbs/18_adaptive.ipynb #521c32f7
+# %% ../nbs/18_adaptive.ipynb #83bc60b8
 from dataclasses import replace
 from math import floor
 from typing import Callable, NamedTuple, Sequence
@@ -18,7 +18,7 @@ from fastcore.basics import patch
 from .conformal import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
-from .pairs import check_inputs
+from .autoregressive import check_inputs
 from .sets import PredictionSet
 
 # %% ../nbs/18_adaptive.ipynb #82c86cb2

@@ -19,7 +19,6 @@ from .conformal import check_risk, clopper_pearson_lower
 from .groups import by_length
 from .guarantee import Guarantee
 from .procedure import Procedure
-from .search import threshold_search
 from .subsets import ConformalBeamSubsets
 from .tolerance import check_feasible, step_ranks
 
@@ -101,8 +100,7 @@ def _row_scores(self:DynamicConformalBeams, table):
 
 @patch
 def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
-    kwargs |= dict(stop=self.stop, max_candidates=self.max_candidates)
-    return threshold_search(self.model, inputs, thresholds, self.max_len, **kwargs)
+    return Procedure._decode(self, inputs, thresholds, stop=self.stop, **kwargs)
 
 # %% ../nbs/08_dynamic.ipynb #dc68d27a
 @patch
@@ -136,14 +134,14 @@ def _calibrate(self:DynamicConformalBeams, pairs, **kwargs):
     self._found = {None: trial._after_truncation(truncated)}
     return self
 
+# %% ../nbs/08_dynamic.ipynb #702296fb
 @patch
 def _after_truncation(self:DynamicConformalBeams, truncated):
     "A lower bound of the coverage less an upper bound of the share truncated"
     g, risk = self.guarantee, self._delta(2)
     reach = Guarantee.exact(g.n_cal, g.k).lower_bound(1 - risk)
     share = 1 - clopper_pearson_lower(int((~truncated).sum()), len(truncated), risk)
-    sure = 0.95 if self.confidence is None else self.confidence
-    least = Guarantee(max(0., reach - share), "post-hoc", g.n_cal, g.k, sure)
+    least = Guarantee(max(0., reach - share), "post-hoc", g.n_cal, g.k, self._sure)
     return self._found[None]._replace(guarantee=least)
 
 # %% ../nbs/08_dynamic.ipynb #355d8a81

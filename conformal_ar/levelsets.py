@@ -13,13 +13,15 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .autoregressive import Autoregressor, sequence_scores, take
+from .hypotheses import target_rows
 from .procedure import Procedure
-from .search import target_rows, threshold_search
+from .search import threshold_search
 
 # %% ../nbs/09_levelsets.ipynb #57af2bc6
 class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
+    nested = True
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -60,24 +62,15 @@ def _target_scores(self:ConformalLevelSets, pairs, batch_size=256, progress=Fals
     if self.max_candidates is None: return sums[:, None]
     return self._within_budget(pairs, sums, **kwargs)[:, None]
 
-@patch
-def _decode(self:ConformalLevelSets, inputs, thresholds, **kwargs):
-    kwargs |= dict(normalize=False, max_candidates=self.max_candidates)
-    return threshold_search(self.model, inputs, thresholds, self.max_len, **kwargs)
-
 # %% ../nbs/09_levelsets.ipynb #4366d1b4
 @patch
 def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
     "[T] log-likelihoods as found under the budget; −∞ for targets that it loses"
-    lowest = np.full(len(pairs.inputs), np.inf)
-    np.minimum.at(lowest, pairs.owner, np.where(np.isfinite(sums), sums, np.inf))
-    asked = np.flatnonzero(np.isfinite(lowest))
-    found = np.full(len(sums), -np.inf)
-    for rows in np.split(asked, range(size, len(asked), size)):
-        part = pairs.part(rows)
-        below = lowest[rows] - 0.01*(1 + np.abs(lowest[rows])) # more than any rounding
-        table = self._decode(part.inputs, below[:, None], **kwargs)
-        at = target_rows(table, part.ids, part.owner, self.model.end_token_id)
-        mine = np.flatnonzero(np.isin(pairs.owner, rows))
-        found[mine[at >= 0]] = table.sums[at[at >= 0]]
+    found, possible = np.full(len(sums), -np.inf), np.flatnonzero(np.isfinite(sums))
+    for rows in np.split(possible, range(size, len(possible), size)):
+        asked, ids = take(pairs.inputs, pairs.owner[rows]), pairs.ids[rows]
+        below = sums[rows] - 0.01*(1 + np.abs(sums[rows])) # more than any rounding
+        table = self._decode(asked, below[:, None], targets=ids, **kwargs)
+        at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
+        found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found

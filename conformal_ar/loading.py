@@ -9,8 +9,8 @@ __all__ = ['PROCEDURES', 'load']
 from .autoregressive import Autoregressor
 from .dynamic import DynamicConformalBeams
 from .levelsets import ConformalLevelSets
-from .procedure import FIELDS, Procedure
-from .saving import calibration_file, read_calibration
+from .procedure import Procedure
+from .saving import FIELDS, calibration_file, read_calibration
 from .selection import select
 from .subsets import ConformalBeamSubsets
 

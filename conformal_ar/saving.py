@@ -4,15 +4,22 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies']
+           'function_name', 'identifies', 'saved_fields', 'restored']
 
 # %% ../nbs/66_saving.ipynb #e60dde81
-import json
+import json, warnings
+from fractions import Fraction
 from hashlib import sha256
+from importlib.metadata import version
 from inspect import ismethod
 from pathlib import Path
 
+import numpy as np
+
+from .calibration import Calibrated
 from .files import write_text
+from .groups import by_length, group_key, group_label
+from .guarantee import Guarantee
 
 # %% ../nbs/66_saving.ipynb #fa4d80b3
 FORMAT, FILE = 3, "conformal.json"
@@ -23,6 +30,7 @@ def calibration_file(
     "Where a calibration stands"
     return Path(folder) if Path(folder).is_file() else Path(folder)/FILE
 
+# %% ../nbs/66_saving.ipynb #b91f1272
 def _checksum(data):
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
@@ -36,7 +44,7 @@ def write_calibration(
     return write_text(path, json.dumps({**data, "checksum": _checksum(data)}, indent=1))
 
 # %% ../nbs/66_saving.ipynb #e331d65c
-LEVELS = 6 # of lists and dictionaries in one another; a calibration has four, its notes may have more
+LEVELS = 6 # of lists and dictionaries in one another: four, and more in its notes
 MOST_BYTES = 50_000_000 # a million thresholds take some 20 MB
 
 def read_calibration(
@@ -66,12 +74,14 @@ def read_calibration(
     check_fields(path, data, fields | dict(format=int))
     return data
 
+# %% ../nbs/66_saving.ipynb #3f7661bc
 def _is_flat(value, levels):
     "Are lists and dictionaries nested at most `levels` deep?"
     if not isinstance(value, (dict, list)): return True
     inner = value.values() if isinstance(value, dict) else value
     return levels > 0 and all(_is_flat(v, levels - 1) for v in inner)
 
+# %% ../nbs/66_saving.ipynb #3a73745f
 def check_fields(
     path,        # What the error names
     data:dict,   # What was read
@@ -106,3 +116,142 @@ def identifies(
     "Does the name of a function say which it is?"
     if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
     return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
+
+# %% ../nbs/66_saving.ipynb #5d5c6a90
+def saved_fields(
+    procedure,  # A calibrated procedure
+    notes:dict, # What else to keep with it, as JSON
+)->dict: # What JSON can hold
+    "The fields of a calibration"
+    cp, edges = procedure, getattr(procedure.group, "edges", None)
+    return dict(
+        procedure=type(cp).__name__,
+        settings={s: _plain(s, getattr(cp, s)) for s in cp.settings},
+        group=function_name(cp.group) if edges is None else edges,
+        canonicalize=function_name(cp.canonicalize),
+        found=[_saved(label, found) for label, found in cp._found.items()],
+        fingerprint=_fingerprint(cp.model), notes=notes,
+        versions={p: version(p) for p in ("torch", "numpy", "scipy")})
+
+# %% ../nbs/66_saving.ipynb #fc4d9f95
+def _plain(name, value):
+    "A setting as JSON; risks as text, since their decimal digits count"
+    if "alpha" in name and value is not None: return str(value)
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+def _saved(label, found):
+    "One group of a calibration as JSON"
+    return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
+                coverable=found.coverable, guarantee=found.guarantee.asdict(),
+                scores=np.asarray(found.scores, float).tolist())
+
+def _fingerprint(model):
+    return model.fingerprint() if hasattr(model, "fingerprint") else None
+
+# %% ../nbs/66_saving.ipynb #26f6cc75
+_none = type(None)
+MOST = 10**6 # a setting that was read is no larger: no file asks for endless work
+FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
+              canonicalize=(str, _none), found=list, fingerprint=(str, _none),
+              versions=dict, notes=dict)
+_found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
+                     scores=list)
+
+# %% ../nbs/66_saving.ipynb #db73c951
+def _settings(path, kind, saved):
+    "The settings of a saved calibration, checked"
+    risks = {s for s in kind.settings if "alpha" in s} # these are kept by their digits
+    plain = (int, float, str, bool, _none)
+    check_fields(path, saved, {s: (str, _none) if s in risks else plain
+                               for s in kind.settings})
+    for name, v in saved.items():
+        large = isinstance(v, (int, float)) and not abs(v) <= MOST
+        if large or isinstance(v, str) and len(v) > 99:
+            raise ValueError(f"{path}: the setting {name} cannot be {v!r:.60}")
+    return {s: _risk(path, s, v) if s in risks else v for s, v in saved.items()}
+
+def _risk(path, name, text):
+    "A risk from its digits"
+    if text is None: return None
+    try: return Fraction(text) if "/" in text else float(text)
+    except (ValueError, ArithmeticError):
+        raise ValueError(f"{path}: the setting {name} is no number: {text!r}") from None
+
+# %% ../nbs/66_saving.ipynb #d96fe26c
+def _calibrated(path, saved):
+    "Label and calibration of a saved group, checked"
+    check_fields(path, saved, _found_fields)
+    t, scores = (_numbers(path, name, saved[name]) for name in ("thresholds", "scores"))
+    try: guarantee = Guarantee(**saved["guarantee"])
+    except (TypeError, ValueError, OverflowError) as e:
+        raise ValueError(f"{path}: the guarantee is not possible ({e})") from None
+    if len(scores) > guarantee.n_cal or (np.diff(scores) < 0).any():
+        raise ValueError(f"{path}: the scores cannot be those of a calibration")
+    try: label = group_label(saved["group"])
+    except (ValueError, TypeError, RecursionError): label = {}
+    if isinstance(label, dict): raise ValueError(
+        f"{path}: {saved['group']!r:.60} is a group that is not known")
+    return label, Calibrated(t, guarantee, saved["coverable"], scores)
+
+def _numbers(path, name, values):
+    "[m] finite numbers, checked"
+    try: t = np.array(values)
+    except (ValueError, OverflowError): t = np.array(None)
+    if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
+        raise ValueError(f"{path}: {name} are not finite numbers")
+    return t.astype(float)
+
+# %% ../nbs/66_saving.ipynb #901dba9f
+def _check_model(path, saved, model):
+    "Raise `ValueError` for a model that the calibration was not made with"
+    if saved != _fingerprint(model): raise ValueError(
+        f"{path} was calibrated with another model, tokenizer, rules or masks (or "
+        "another dtype), and its guarantee does not carry over: load that model, or "
+        "calibrate again")
+    if saved is None: warnings.warn(
+        f"{path} names no model, for {type(model).__name__} has no fingerprint(): "
+        "whether it was calibrated with this one cannot be told", stacklevel=5)
+
+def _same_function(path, what, saved, given):
+    "The function to use, or an error that says what to give"
+    if saved is None and given is None: return None
+    if function_name(given) != saved: raise ValueError(
+        f"{path} was calibrated with {what}={saved}, not {function_name(given)}: "
+        f"give the same to load({what}=...)")
+    if not identifies(given): warnings.warn(
+        f"{path} was calibrated with {what}={saved}, a name that identifies no "
+        "function: is it the same one?", stacklevel=5)
+    return given
+
+# %% ../nbs/66_saving.ipynb #2985c91e
+def restored(
+    cls:type,          # Procedure, or a kind of it
+    folder:str|Path,   # Folder with conformal.json, or the file
+    model,             # The model it was calibrated with
+    group=None,        # The function of the input it was calibrated with
+    canonicalize=None, # The function of the text it was calibrated with
+): # The calibrated procedure, of the class or one that derives from it
+    "A procedure from its file; `ValueError` if that is corrupt, or of another model"
+    path, data = calibration_file(folder), read_calibration(folder, FIELDS)
+    kind = _kinds(cls).get(data["procedure"])
+    if kind is None: raise ValueError(
+        f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
+        "use conformal_ar.load")
+    _check_model(path, data["fingerprint"], model)
+    settings, saved = _settings(path, kind, data["settings"]), data["canonicalize"]
+    if isinstance(data["group"], list): group = by_length(data["group"])
+    else: group = _same_function(path, "group", data["group"], group)
+    canonicalize = _same_function(path, "canonicalize", saved, canonicalize)
+    try: cp = kind(model, group=group, canonicalize=canonicalize, **settings)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"{path}: these settings are not possible ({e})") from None
+    cp._found = dict(_calibrated(path, g) for g in data["found"])
+    if {len(c.thresholds) for c in cp._found.values()} != {cp.steps}:
+        raise ValueError(f"{path}: a group does not have {cp.steps} thresholds")
+    return cp
+
+def _kinds(cls):
+    "Name to class, of a procedure and all that derive from it"
+    found = {cls.__name__: cls}
+    for below in cls.__subclasses__(): found.update(_kinds(below))
+    return found

@@ -6,7 +6,7 @@
 __all__ = ['SCORES', 'selection_p_values', 'benjamini_hochberg', 'cutoff_p_values', 'choose_cutoffs', 'passing_cutoff', 'select',
            'Selected']
 
-# %% ../nbs/17_selection.ipynb #1e2f7d06
+# %% ../nbs/17_selection.ipynb #bcf0aa9f
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
@@ -16,13 +16,14 @@ import scipy
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor
+from .calibration import Calibrated
 from .conformal import (check_count, check_risk, check_scores,
                                     clopper_pearson_interval)
 from .evaluation import evaluate_sets
 from .guarantee import Guarantee
-from .procedure import Calibrated, Procedure, _same_function
-from .saving import calibration_file, function_name
-from .search import beam_search
+from .procedure import Procedure
+from .saving import _same_function, calibration_file, function_name
+from .beams import beam_search
 
 # %% ../nbs/17_selection.ipynb #21123c85
 def selection_p_values(

@@ -12,12 +12,13 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .autoregressive import Autoregressor
+from .beams import beam_search
 from .conformal import check_count, conformal_rank
-from .tolerance import check_feasible
 from .equivalence import canonical_form
 from .guarantee import Guarantee
+from .hypotheses import Hypotheses, best_per_input, target_rows
 from .procedure import Procedure
-from .search import Hypotheses, beam_search, best_per_input, target_rows
+from .tolerance import check_feasible
 
 # %% ../nbs/07_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(Procedure):
@@ -46,6 +47,8 @@ class ConformalBeamSubsets(Procedure):
 
     @property
     def conditional(self): return self.beam_alpha is not None
+    @property
+    def nested(self): return self.beam_alpha is None
 
 # %% ../nbs/07_subsets.ipynb #545b59ab
 @patch
@@ -107,6 +110,7 @@ def _most_probable(self:ConformalBeamSubsets, inputs, **kwargs):
     table = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
     return best_per_input(table)
 
+# %% ../nbs/07_subsets.ipynb #fd730da8
 @patch(as_prop=True)
 def beam_coverage(self:ConformalBeamSubsets)->float:
     "Share of calibration targets that are in their beam"

@@ -304,7 +304,7 @@ def _save_calibration(cp, folder, model, task, masks=False):
 
 def _noted(folder, task=None):
     "Model, task and masks, as `calibrate` noted them"
-    from conformal_ar.procedure import FIELDS
+    from conformal_ar.saving import FIELDS
     from conformal_ar.saving import calibration_file, read_calibration
     data = read_calibration(folder, FIELDS)
     noted = data["notes"]

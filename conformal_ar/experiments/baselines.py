@@ -20,7 +20,7 @@ from .equal_coverage import (EqualCoverage, compare,
 from .sampling import (RULES, ConformalSampling, Draws,
                                                accepted, draw_samples, hits)
 from ..guarantee import Guarantee
-from ..search import beam_search
+from ..beams import beam_search
 from ..subsets import ConformalBeamSubsets
 
 # %% ../../nbs/58_baselines.ipynb #c400ca12

@@ -26,7 +26,8 @@ from .one_decode import decode_for_all
 from ..guarantee import Guarantee
 from ..levelsets import ConformalLevelSets
 from ..plots import _axes, _styles
-from ..search import beam_search, threshold_search
+from ..beams import beam_search
+from ..search import threshold_search
 from ..tolerance import step_alpha_for, step_ranks
 
 # %% ../../nbs/55_equal_coverage.ipynb #b7579efc

@@ -18,7 +18,8 @@ from ..autoregressive import Autoregressor
 from ..conformal import check_risk, clopper_pearson_lower
 from .repetitions import random_splits
 from ..guarantee import Guarantee
-from ..search import Hypotheses, Prefixes, _Walk, check_thresholds, gather
+from ..hypotheses import Hypotheses, gather
+from ..search import Prefixes, _Walk, check_thresholds
 from ..tolerance import check_feasible, step_ranks, tolerance_region
 
 # %% ../../nbs/53_one_decode.ipynb #5fc25269

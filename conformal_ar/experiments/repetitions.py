@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ..conformal import check_count, check_risk, split_threshold
 from ..files import jsonable, whole_file
-from ..search import Hypotheses
+from ..hypotheses import Hypotheses
 
 # %% ../../nbs/52_repetitions.ipynb #e35e47e2
 def random_splits(

@@ -23,7 +23,8 @@ from .one_decode import (decode_for_all, dynamic_draws,
 from .repetitions import (beam_ranks, kept, subset_repetitions,
                                                   subset_rows)
 from ..files import environment
-from ..search import Hypotheses, beam_search, true_rows
+from ..beams import beam_search
+from ..hypotheses import Hypotheses, true_rows
 
 # %% ../../nbs/54_reproduce.ipynb #d9d653c2
 class Passes:

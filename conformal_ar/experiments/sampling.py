@@ -21,7 +21,7 @@ from ..autoregressive import Autoregressor, check_log_probs, take
 from ..conformal import check_count
 from ..groups import by_length
 from ..procedure import Procedure
-from ..search import Hypotheses
+from ..hypotheses import Hypotheses
 
 # %% ../../nbs/57_sampling.ipynb #9ef679c9
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from ..autoregressive import prefix_scores, target_lengths
 from ..dynamic import DynamicConformalBeams
 from ..hf.adapter import _no_bar, pad_rows, shipped_models, token_ids
 from ..hf.seq2seq import HFSeq2Seq
-from ..search import beam_search, threshold_search
+from ..beams import beam_search
+from ..search import threshold_search
 
 # %% ../../nbs/70_timing.ipynb #19728da4
 class Run(NamedTuple):

@@ -26,7 +26,8 @@ from .causal import HFCausal
 from .rules import Processed, ProcessedState, _described
 from .seq2seq import HFSeq2Seq
 from ..levelsets import ConformalLevelSets
-from ..search import Hypotheses, check_thresholds, holds, threshold_search
+from ..hypotheses import Hypotheses, holds
+from ..search import check_thresholds, threshold_search
 
 # %% ../../nbs/28_generate.ipynb #1ba4371a
 class _PreparedSeq2Seq(HFSeq2Seq):
