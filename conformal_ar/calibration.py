@@ -18,8 +18,8 @@ from .conformal import (check_count, check_log_likelihoods, check_risk,
                                     clopper_pearson_lower)
 from .groups import by_length, group_rows
 from .guarantee import Guarantee
-from .planning import plan
-from .tolerance import one_risk, tolerance_region
+from .planning import one_risk, plan
+from .tolerance import tolerance_region
 
 # %% ../nbs/79_calibration.ipynb #b8ba1ea6
 class Calibration:
@@ -135,7 +135,8 @@ def _guaranteed(self:Calibration, label, n, kept, k, groups):
         return Guarantee((1 - k/(kept + 1))*share, "post-hoc", n, k, self._sure)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if self.confidence is None: return exact
-    return Guarantee(exact.lower_bound(1 - self._delta(groups)), "pac", n, k, self._sure)
+    least = exact.lower_bound(1 - self._delta(groups))
+    return Guarantee(least, "pac", n, k, self._sure)
 
 # %% ../nbs/79_calibration.ipynb #3a383adf
 @patch
@@ -143,8 +144,8 @@ def _check_bounded(self:Calibration, where, scores, thresholds, ranks, dropped, 
     "An error if a threshold is −∞; a warning if chance may have kept it finite"
     if not np.isfinite(thresholds).all(): raise ValueError(
         f"{where}{self._lost(int((~np.isfinite(scores[:, -1])).sum()), len(scores))}, "
-        f"and {ranks[-1]} may be dropped: the set would be unbounded. {self.remedy}, or "
-        f"guarantee less: {self._feasible(scores, groups):.4f} is feasible (found on "
+        f"and {ranks[-1]} may be dropped: the set would be unbounded. {self.remedy}, "
+        f"or guarantee less: {self._feasible(scores, groups):.4f} is feasible (found on "
         "these scores: recalibrate on others to guarantee it)")
     left = np.isin(dropped, (0, self.steps)) # pairs that are left at the last step
     out, n = int((~np.isfinite(scores[left, -1])).sum()), len(scores)

@@ -23,46 +23,49 @@ def _is_stream(path):
 # %% ../nbs/60_files.ipynb #a15ce0b1
 @contextmanager
 def whole_file(
-    path, # the file to write; its folder is made if missing
+    path, # The file to write; its folder is made if missing
 ):
-    "A temporary path to write to: it becomes `path` when the block succeeds, and vanishes otherwise"
+    "A temporary path that becomes `path` when the block succeeds, or else vanishes"
     if _is_stream(path): yield Path(path); return
     path = Path(os.path.realpath(path))
     if path.is_dir(): raise IsADirectoryError(f"{path} is a folder, a file is needed")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}") # with the same ending, and not too long
+    name = f".{secrets.token_hex(8)}-{path.name[-40:]}" # not too long
+    temporary = path.with_name(name)
     temporary.touch(exist_ok=False)
     try:
         yield temporary
-        with suppress(FileNotFoundError): shutil.copymode(path, temporary) # a new file keeps its own
+        with suppress(FileNotFoundError): shutil.copymode(path, temporary) # as before
         os.replace(temporary, path)
     finally: temporary.unlink(missing_ok=True)
 
 # %% ../nbs/60_files.ipynb #5ee0ccd1
 def write_text(
-    path, # the file to write
-    text:str, # its whole content
-)->Path: # the file
+    path,     # The file to write
+    text:str, # Its whole content
+)->Path: # The file
     "Write a text file whole or not at all"
     with whole_file(path) as tmp: tmp.write_text(text, encoding="utf-8")
     return Path(path)
 
 # %% ../nbs/60_files.ipynb #453083b8
 def check_writable(
-    folder, # the folder to write to; made if missing
-)->Path: # the folder
-    "Make `folder` if need be and raise a clear error unless files can be written there"
+    folder, # The folder to write to; made if missing
+)->Path: # The folder
+    "Make `folder` if need be; an error unless files can be written there"
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder): pass # of no name, or one of its own
-    except OSError as e: raise type(e)(f"cannot write to folder '{folder}': {e.strerror or e}") from None
+    except OSError as e:
+        why = e.strerror or e
+        raise type(e)(f"cannot write to folder '{folder}': {why}") from None
     return folder
 
 # %% ../nbs/60_files.ipynb #ffd787cd
 def check_file(
-    path, # the file to write
-)->Path: # the file
+    path, # The file to write
+)->Path: # The file
     "Raise a clear error unless this file can be written"
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"'{path}' is a folder, a file is needed")
@@ -77,25 +80,27 @@ def _cell(v, digits=3):
 
 # %% ../nbs/60_files.ipynb #01a9f1be
 def markdown_table(
-    rows, # list of dictionaries
-    columns=None, # keys to show, or a dictionary from key to heading; all keys of the first row by default
-    digits:int=3, # decimals of floats
-)->str: # an aligned markdown table
+    rows:list[dict], # One for each line
+    columns=None,    # Keys to show, or key to heading; None: all keys of the first row
+    digits:int=3,    # Decimals of floats
+)->str: # The table as text
     "Rows as an aligned markdown table"
     if not isinstance(columns, dict): columns = {c: c for c in (columns or rows[0])}
-    table = [list(columns.values())] + [[_cell(r.get(c), digits) for c in columns] for r in rows]
+    shown = [[_cell(r.get(c), digits) for c in columns] for r in rows]
+    table = [list(columns.values()), *shown]
     width = [max(map(len, col)) for col in zip(*table)]
     number = (int, float, np.number, type(None))
     right = [all(isinstance(r.get(c), number) for r in rows) for c in columns]
     def line(cells):
-        padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, width, right))
+        columns = zip(cells, width, right)
+        padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in columns)
         return "| " + " | ".join(padded) + " |"
-    rule = "|" + "|".join("-"*(w + 1) + (":" if r else "-") for w, r in zip(width, right)) + "|"
-    return "\n".join([line(table[0]), rule, *map(line, table[1:])])
+    rule = ["-"*(w + 1) + (":" if r else "-") for w, r in zip(width, right)]
+    return "\n".join([line(table[0]), f"|{'|'.join(rule)}|", *map(line, table[1:])])
 
 # %% ../nbs/60_files.ipynb #c2506e12
 def jsonable(x):
-    "`x` with arrays as lists, paths as texts, and numbers that JSON cannot hold (nan, infinities) as null"
+    "`x` as JSON: arrays as lists, paths as texts, nan and infinities as null"
     if isinstance(x, dict): return {str(k): jsonable(v) for k, v in x.items()}
     if isinstance(x, (list, tuple, set)): return [jsonable(v) for v in x]
     if isinstance(x, np.ndarray): return jsonable(x.tolist())
@@ -111,11 +116,12 @@ def _run(*command, cwd=None):
     except (OSError, subprocess.SubprocessError): return None
 
 def _commit():
-    "The commit of the package's repository, marked where its code was changed; None once installed"
+    "The commit of the package, marked where its code was changed; None once installed"
     here = Path(__file__).parent if "__file__" in globals() else Path("../conformal_ar")
-    if _run("git", "ls-files", "--error-unmatch", "__init__.py", cwd=here) is None: return None
-    commit = _run("git", "rev-parse", "HEAD", cwd=here)
-    changed = _run("git", "status", "--porcelain", "--untracked-files=no", ".", cwd=here)
+    def git(*command): return _run("git", *command, cwd=here)
+    if git("ls-files", "--error-unmatch", "__init__.py") is None: return None
+    changed = git("status", "--porcelain", "--untracked-files=no", ".")
+    commit = git("rev-parse", "HEAD")
     return commit + (" and changes" if changed else "") if commit else None
 
 def _version(package):
@@ -128,8 +134,9 @@ def _cpu():
     "The processor's name as its maker gives it"
     try: lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError: lines = []
-    found = next((l.split(":", 1)[1].strip() for l in lines if l.startswith("model name")), None)
-    return found or _run("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
+    names = [l.split(":", 1)[1].strip() for l in lines if l.startswith("model name")]
+    if names: return names[0]
+    return _run("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
 
 def _gpu():
     "The first GPU's name, or None"
@@ -139,33 +146,38 @@ def _gpu():
     return "Apple MPS" if torch.backends.mps.is_available() else None
 
 # %% ../nbs/60_files.ipynb #2819fe5a
-def environment(
-)->dict: # commit, versions, machine, date
+def environment()->dict: # Commit, versions, machine, date
     "What made a result: the code, the versions and the machine"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    versions = {p: _version(p) for p in ("conformal_ar", "torch", "transformers", "numpy")}
-    return dict(commit=_commit(), versions={**versions, "python": platform.python_version()},
-        machine=dict(cpu=_cpu(), cores=cores, platform=platform.platform(), gpu=_gpu()),
-        date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"))
+    cores = os.cpu_count()
+    if hasattr(os, "sched_getaffinity"): cores = len(os.sched_getaffinity(0))
+    packages = ("conformal_ar", "torch", "transformers", "numpy")
+    versions = {p: _version(p) for p in packages}
+    versions["python"] = platform.python_version()
+    machine = dict(cpu=_cpu(), cores=cores, platform=platform.platform(), gpu=_gpu())
+    now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    return dict(commit=_commit(), versions=versions, machine=machine, date=now)
 
 # %% ../nbs/60_files.ipynb #28918a4f
 def write_results(
-    path, # JSON file to write
-    results, # rows or a dictionary: anything that `jsonable` takes
-    command:str, # the command that makes the file again
-    seed:int|None=None, # the seed of the run
-)->Path: # the file
-    "Write results with the command, seed, commit, versions, machine and date that made them"
-    content = dict(command=command, seed=seed, **environment(), results=jsonable(results))
-    return write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    path,               # JSON file to write
+    results,            # Rows or a dictionary, as for jsonable
+    command:str,        # The command that makes the file again
+    seed:int|None=None, # The seed of the run
+)->Path: # The file
+    "Write results with the command, code, versions and machine that made them"
+    found = jsonable(results)
+    content = dict(command=command, seed=seed, **environment(), results=found)
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    return write_text(path, text + "\n")
 
 # %% ../nbs/60_files.ipynb #2dbad93b
 def read_results(
-    path, # a file that `write_results` wrote
-)->dict: # keys command, seed, commit, versions, machine, date, results
+    path, # A file of write_results
+)->dict: # Keys command, seed, commit, versions, machine, date, results
     "Read results back, with where they came from"
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         found["command"], found["results"]
-    except (ValueError, KeyError, TypeError, RecursionError): raise ValueError(f"{path} is no file of results, or it is damaged") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError(f"{path} is no file of results, or it is damaged") from None
     return found

@@ -112,16 +112,6 @@ class Pairs(NamedTuple):
     possible:np.ndarray # [T] False where no set can hold a target
     texts:list          # [N] texts of the targets of each pair, as sets spell them
 
-    def without(self,
-        lost:np.ndarray, # [T] targets that no set can hold
-        why:str,         # What is wrong with them
-        first:str="",    # The first of them
-    ):
-        "The same pairs, these targets impossible; a warning says how many they are"
-        if not lost.any(): return self
-        warn_missed(lost, why, first, self.owner, self.possible)
-        return self._replace(possible=self.possible & ~lost)
-
     def part(self,
         rows:Sequence[int], # [n] which pairs, rising
     ):

@@ -96,7 +96,7 @@ def calibrate(
     device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target, and save it."
-    from conformal_ar.tolerance import one_risk
+    from conformal_ar.planning import one_risk
     own = _own(procedure, coverage=coverage, alpha=alpha, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
                max_candidates=max_candidates, width=width, by_class=by_class,

@@ -28,7 +28,8 @@ from ..levelsets import ConformalLevelSets
 from ..plots import _axes, _styles
 from ..beams import beam_search
 from ..search import threshold_search
-from ..tolerance import step_alpha_for, step_ranks
+from ..planning import step_alpha_for
+from ..tolerance import step_ranks
 
 # %% ../../nbs/55_equal_coverage.ipynb #b7579efc
 PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",
