@@ -62,7 +62,7 @@ def adaptive_bound(
     "Most that the share missed can differ from the risk asked, (1 + η)/(T η_T)"
     return min(1., (1 + step)/(seen*step*seen**-decay)) if seen else 1.
 
-# %% ../nbs/18_adaptive.ipynb #8522bc8c
+# %% ../nbs/18_adaptive.ipynb #f649de8d
 class Abstention(PredictionSet):
     "The set of everything: no answer, and covered by definition"
     def __init__(self, input=None): super().__init__([], [], [], input=input)
@@ -80,7 +80,8 @@ def sets_at(
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure._decode(inputs, lowest[:, None], **kwargs)
     sets = procedure.sets(table, inputs)
-    return [Abstention(x) if v == -np.inf else s for x, v, s in zip(inputs, t, sets)]
+    return [Abstention(x) if v == -np.inf else replace(s, p_values=None)
+            for x, v, s in zip(inputs, t, sets)]
 
 def _kept_scores(procedure):
     "Calibration scores of level sets, the missing ones as −∞"
@@ -90,7 +91,7 @@ def _kept_scores(procedure):
     n, kept = procedure.guarantee.n_cal, procedure._found[None].scores
     return np.concatenate([np.full(n - len(kept), -np.inf), kept])
 
-# %% ../nbs/18_adaptive.ipynb #1cbe2f95
+# %% ../nbs/18_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
     "Level sets whose level follows the labels (Gibbs & Candès 2021)"
     def __init__(self,
@@ -106,7 +107,8 @@ class AdaptiveLevelSets:
         asked = sets.coverage if coverage is None else coverage
         self.alpha = float(1 - check_risk(asked, "coverage"))
         self.step, self.decay = float(check_risk(step, "step")), float(decay)
-        if not 0 <= decay < 1: raise ValueError(f"decay must lie in [0, 1); got {decay}")
+        if not 0 <= decay < 1:
+            raise ValueError(f"decay must lie in [0, 1); got {decay}")
         n = check_count(len(scores) if window is None else window, "window")
         self.sets, self.state = sets, AdaptiveState(self.alpha, scores[-n:])
 
@@ -119,11 +121,12 @@ class AdaptiveLevelSets:
         return adaptive_bound(self.state.seen, self.step, self.decay)
     def __repr__(self):
         s, seen = self.state, max(1, self.state.seen)
-        return (f"AdaptiveLevelSets(coverage={1 - self.alpha:g}): {s.seen} labels seen, "
-                f"{1 - s.missed/seen:.3f} covered (within {self.bound:.3f} for certain), "
-                f"{s.abstained/seen:.1%} abstentions; next level {s.level:.3f}")
+        return (f"AdaptiveLevelSets(coverage={1 - self.alpha:g}): {s.seen} labels "
+                f"seen, {1 - s.missed/seen:.3f} covered (within {self.bound:.3f} for "
+                f"certain), {s.abstained/seen:.1%} abstentions; next level "
+                f"{s.level:.3f}")
 
-# %% ../nbs/18_adaptive.ipynb #5a77cb59
+# %% ../nbs/18_adaptive.ipynb #5d648c04
 @patch
 def predict(self:AdaptiveLevelSets,
     inputs:Sequence|str, # [n] inputs; or one text
@@ -149,9 +152,10 @@ def update_scores(self:AdaptiveLevelSets,
     scores:np.ndarray, # [n] of new labelled inputs, in order
 )->AdaptiveLevelSets: # Itself
     "As update, from scores that are already there"
+    margin = self.sets.margin
     for score in check_scores(scores):
         step = self.step*(self.state.seen + 1)**-self.decay
-        self.state = adaptive_step(self.state, score, self.alpha, step, self.sets.margin)
+        self.state = adaptive_step(self.state, score, self.alpha, step, margin)
     return self
 
 # %% ../nbs/18_adaptive.ipynb #7614401d
@@ -169,7 +173,7 @@ def weighted_thresholds(
     k = np.searchsorted(below, need, "right").clip(max=len(below) - 1)
     return np.where(need < 0, -np.inf, np.asarray(scores, float)[order][k])
 
-# %% ../nbs/18_adaptive.ipynb #e67bcb73
+# %% ../nbs/18_adaptive.ipynb #01136441
 def density_ratio(
     old:Sequence,      # [N] inputs like those that calibrate, but others
     new:Sequence,      # [M] inputs of the new kind
@@ -185,11 +189,12 @@ def density_ratio(
     def loss(b):
         z, error = odds(a, b), scipy.special.expit(odds(a, b)) - is_new
         slope = np.append(error.sum(), error @ ((a - mean)/scale) + penalty*b[1:])
-        return np.logaddexp(0, z).sum() - z[is_new].sum() + penalty*(b[1:]**2).sum()/2, slope
+        value = np.logaddexp(0, z).sum() - z[is_new].sum()
+        return value + penalty*(b[1:]**2).sum()/2, slope
     found = scipy.optimize.minimize(loss, np.zeros(a.shape[1] + 1), jac=True).x
     return lambda inputs: np.exp(odds(table(inputs), found))*len(old)/len(new)
 
-# %% ../nbs/18_adaptive.ipynb #d2f24f63
+# %% ../nbs/18_adaptive.ipynb #ed747e5f
 LEAST_BELOW = 10 # effective pairs below the threshold, α times the effective size
 
 class WeightedLevelSets:
@@ -199,22 +204,25 @@ class WeightedLevelSets:
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
     ):
         if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
-            raise TypeError(f"sets must be ConformalLevelSets without groups: {sets!r:.80}")
+            raise TypeError("sets must be ConformalLevelSets without groups, "
+                            f"not {sets!r:.80}")
         self.sets, self.ratio, self.guarantee = sets, ratio, None
 
     def weights(self, inputs):
         "[n] weights of inputs, checked"
         w = np.asarray(self.ratio(inputs), float)
-        if w.shape == (len(inputs),) and np.isfinite(w).all() and (w >= 0).all(): return w
+        fits = w.shape == (len(inputs),) and np.isfinite(w).all() and (w >= 0).all()
+        if fits: return w
         raise ValueError("ratio must give one finite number, not negative, per input")
 
     @property
     def effective_size(self): return self._own.sum()**2/(self._own**2).sum()
     def __repr__(self):
         if self.guarantee is None: return "WeightedLevelSets: not calibrated"
-        return f"WeightedLevelSets: {self.guarantee}, worth {self.effective_size:.0f} pairs"
+        worth = f"worth {self.effective_size:.0f} pairs"
+        return f"WeightedLevelSets: {self.guarantee}, {worth}"
 
-# %% ../nbs/18_adaptive.ipynb #6fd1eb66
+# %% ../nbs/18_adaptive.ipynb #43e7c7f3
 @patch
 def calibrate(self:WeightedLevelSets,
     inputs:Sequence,            # [N] old inputs; or a table
@@ -223,7 +231,8 @@ def calibrate(self:WeightedLevelSets,
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them; `ValueError` where they are worth too few"
     pairs = self.sets.read(inputs, targets)
-    self._scores, self._own = self.sets.scores(pairs, **kwargs)[0][:, 0], self.weights(pairs.inputs)
+    self._scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
+    self._own = self.weights(pairs.inputs)
     n, self.guarantee, alpha = len(self._own), None, float(self.sets.alpha)
     if not self._own.any() or self.effective_size*alpha < LEAST_BELOW: raise ValueError(
         f"{n} pairs are worth {self.effective_size if self._own.any() else 0:.0f} of "
@@ -246,6 +255,7 @@ def thresholds(self:WeightedLevelSets,
     inputs:Sequence, # [n] inputs of the new kind
 )->np.ndarray: # [n]
     "The threshold of each input; `RuntimeError` before calibration"
-    if self.guarantee is None: raise RuntimeError("WeightedLevelSets is not calibrated yet")
+    if self.guarantee is None:
+        raise RuntimeError("WeightedLevelSets is not calibrated yet")
     new = self.weights(check_inputs(inputs))
     return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))

@@ -71,7 +71,8 @@ def __repr__(self:Guarantee):
 @patch
 def _repr_markdown_(self:Guarantee):
     how = _meaning.get(self.kind)
-    if self.confidence: how = f"with confidence {self.confidence:g} over calibration sets"
+    sure = self.confidence
+    if sure: how = f"with confidence {sure:g} over calibration sets"
     what = "A set contains the target with probability"
     if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
     return (f"{what} at least **{self.coverage:.4g}**, {how} "

@@ -15,13 +15,14 @@ from .selection import select
 from .subsets import ConformalBeamSubsets
 
 # %% ../nbs/67_loading.ipynb #329e8220
-_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets, select)
+_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets,
+               select)
 PROCEDURES = {kind.__name__: kind for kind in _procedures}
 
 def load(
     folder:str,          # Folder with conformal.json, or the file
     model:Autoregressor, # The model it was calibrated with
-    **functions,         # The functions it was calibrated with: group, canonicalize, score
+    **functions,         # The functions it was calibrated with: group, canonicalize
 )->Procedure: # The calibrated procedure
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     name = read_calibration(folder, FIELDS)["procedure"]

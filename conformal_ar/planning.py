@@ -146,8 +146,10 @@ def coverage_band(
     method:str="simes",    # Or dkw, which is sharper at low coverages
 )->np.ndarray: # [n] coverage when the k smallest scores are dropped, k = 1 … n
     "Coverages of which one may be chosen after calibration (Bates et al. 2023)"
-    n, delta = check_count(n_cal, at_least=2), float(1 - check_risk(confidence, "confidence"))
-    if delta > 0.5: raise ValueError(f"confidence must be at least 0.5; got {confidence}")
+    n, delta = check_count(n_cal, at_least=2), 1 - check_risk(confidence, "confidence")
+    delta = float(delta)
+    if delta > 0.5:
+        raise ValueError(f"confidence must be at least 0.5; got {confidence}")
     k, m = np.arange(1, n + 1), n//2
     if method == "dkw": risk = (k - 1)/n + (log(1/delta)/(2*n))**0.5
     elif method == "simes":

@@ -35,7 +35,8 @@ class PredictionSet:
                      truncated=bool(self.truncated))
         if self.p_values is not None:
             plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
-            if len(plain["p_values"]) != n: raise ValueError("a set needs one p-value per member")
+            if len(plain["p_values"]) != n:
+                raise ValueError("a set needs one p-value per member")
         for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
@@ -95,7 +96,8 @@ def _repr_html_(self:PredictionSet, most=10):
     caption = f"<p>{name}{size}{', truncated' if self.truncated else ''}</p>"
     if len(self) == 0: return caption
     columns = self._columns()
-    if self.p_values is not None: columns["p-value"] = [f"{p:.3g}" for p in self.p_values]
+    if self.p_values is not None:
+        columns["p-value"] = [f"{p:.3g}" for p in self.p_values]
     headings, (texts, *others) = zip(*columns.items())
     table = line(["rank", *headings], "th")
     for i, (text, *cells) in enumerate(zip(texts[:most], *others), 1):
