@@ -29,8 +29,8 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["72_benchmarks"],
-    "additions": ["09_levelsets", "17_selection", "32_additions_results", "55_equal_coverage", "57_sampling", "62_commands", "63_demo"],
-    "reactions": ["17_selection", "48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
+    "additions": ["09_levelsets", "17_selection", "18_adaptive", "32_additions_results", "55_equal_coverage", "57_sampling", "62_commands", "63_demo"],
+    "reactions": ["17_selection", "18_adaptive", "48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
