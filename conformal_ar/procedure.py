@@ -266,7 +266,8 @@ def sets(self:Procedure,
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
     "The prediction sets in a table, with p-values where one threshold makes them"
-    p_values = self._row_p_values(table, inputs) if self.nested else None
+    one = self.nested and self._found # one threshold, and scores to compare with
+    p_values = self._row_p_values(table, inputs) if one else None
     found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
