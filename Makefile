@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test export clean-notebooks readme results docs build clean
+.PHONY: help demo test test-more export clean-notebooks readme results docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -21,6 +21,9 @@ demo: .venv/package      ## show calibrated prediction sets for integer addition
 
 test: .venv/dev          ## check code, notebooks and README, then run the notebooks
 	$(BIN)/python .ci/test.py
+
+test-more: .venv/dev     ## run the cells flagged more too: those that need a browser or another engine
+	$(BIN)/python .ci/test.py --flags more
 
 export: .venv/dev        ## write conformal_ar/*.py from the notebooks
 	$(BIN)/nbdev_export

@@ -29,8 +29,8 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["72_benchmarks"],
-    "additions": ["09_levelsets", "17_selection", "18_adaptive", "32_additions_results", "55_equal_coverage", "57_sampling", "62_commands", "63_demo"],
-    "reactions": ["17_selection", "18_adaptive", "48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
+    "additions": ["09_levelsets", "17_selection", "18_adaptive", "32_additions_results", "59_compared", "62_commands", "63_demo"],
+    "reactions": ["17_selection", "18_adaptive", "48_reactions_results", "59_compared", "62_commands", "63_demo"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
@@ -96,7 +96,7 @@ def main():
     check_order()
     paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
     if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
-    os.environ["PYTHONPATH"] = str(root)
+    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found"}
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
     if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)

@@ -107,6 +107,11 @@ def notebooks(names=()):
     paths = sorted(o for o in nbs.glob("*.ipynb") if o.name[0] not in "_.")
     return [o for o in paths if not names or o.name.startswith(tuple(names))]
 
+def flagged(paths, flags):
+    "Those of the notebooks that hold a cell with one of these flags."
+    mark = re.compile(rf"(?m)^#\| *({'|'.join(map(re.escape, flags.split()))})\b")
+    return [o for o in paths if any(mark.search(house.source(c)) for c in house.cells(o))]
+
 def environment(workers):
     "The environment of a notebook: the package in this working tree, and a fair share of the processor's cores."
     threads = str(max(1, len(os.sched_getaffinity(0)) // workers) if hasattr(os, "sched_getaffinity") else 1)
@@ -155,6 +160,7 @@ def run_notebooks(names, flags, workers, limit):
     except (OSError, ValueError): times = {}
     # the slowest first; while nothing is known, the last ones, which run real models
     paths = sorted(reversed(notebooks(names)), key=lambda o: -times.get(o.name, 1e9))
+    if flags and not names: paths = flagged(paths, flags)
     env = environment(workers)
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(lambda o: run_notebook(o, flags, env, limit), paths))
@@ -167,18 +173,18 @@ def run_notebooks(names, flags, workers, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="beginnings of notebook names; all notebooks without any")
-    parser.add_argument("--flags", default="", help="flags of cells to run too, such as slow")
+    parser.add_argument("--flags", default="", help="flags of cells to run too, such as slow; without names, only in the notebooks that hold such cells, and no checks")
     parser.add_argument("--workers", type=int, default=2, help="notebooks run at the same time")
     parser.add_argument("--limit", type=float, default=1200, help="seconds after which a notebook is stopped")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.here: run_here(Path(args.names[0]), args.flags)
-    wrong = 0 if args.names else run_checks()
+    wrong = 0 if args.names or args.flags else run_checks()
     passed, failed, skipped = run_notebooks(args.names, args.flags, args.workers, args.limit)
     if wrong: print(f"{wrong} of the checks above failed: see what to run there")
-    if not passed + failed + skipped: print("no notebook of that name")
+    if args.names and not passed + failed + skipped: print("no notebook of that name")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)
-    sys.exit(bool(wrong or failed or not passed))
+    sys.exit(bool(wrong or failed or not passed and (args.names or not args.flags)))
 
 
 if __name__ == "__main__": main()

@@ -111,6 +111,7 @@ def target_lengths(
     ended = np.asarray(ids) == end_token_id
     return np.where(ended.any(1), ended.argmax(1) + 1, ended.shape[1] + 1)
 
+# %% ../nbs/02_autoregressive.ipynb #d6f0dc90
 def real_tokens(
     ids:torch.Tensor, # [N, L] target ids
     end_token_id:int, # The end token
@@ -180,6 +181,7 @@ def _token_scores(ar, inputs, targets):
     if not getattr(ar, "scores_by_decoding", False): return ar.score(inputs, targets)
     return stepwise_scores(ar, inputs, targets)
 
+# %% ../nbs/02_autoregressive.ipynb #8120db9d
 def prefix_scores(
     ar:Autoregressor,       # The model
     inputs:Sequence,        # [N] conditions

@@ -98,6 +98,7 @@ def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
 def _row_scores(self:DynamicConformalBeams, table):
     return table.prefix_scores(steps=self.max_len)
 
+# %% ../nbs/08_dynamic.ipynb #09b9cea4
 @patch
 def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
     return Procedure._decode(self, inputs, thresholds, stop=self.stop, **kwargs)
@@ -105,7 +106,7 @@ def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
 # %% ../nbs/08_dynamic.ipynb #dc68d27a
 @patch
 def _fit(self:DynamicConformalBeams, label, scores, groups):
-    "Thresholds of one group; those of answers up to an edge are spent on as many steps"
+    "Thresholds of one group; those of targets up to an edge are spent on as many steps"
     if not isinstance(self.group, by_length):
         return Procedure._fit(self, label, scores, groups)
     edges = [*self.group.edges, self.max_len]

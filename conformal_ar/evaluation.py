@@ -70,6 +70,7 @@ def _check_pairs(sets, targets):
             f"target {i} is neither a text nor a list of texts but {type(t).__name__}: "
             f"{t!r}")
 
+# %% ../nbs/50_evaluation.ipynb #57a53cf6
 def _check_classes(sets, canonicalize):
     "Refuse merged sets without the function that merged them: texts are no keys"
     for i, s in enumerate(sets):
@@ -131,10 +132,10 @@ def row(self:Evaluation,
 )->dict: # One flat row, ready for JSON
     "The evaluation as one row of a table of results"
     g = self.guarantee
-    row = dict(promised=g.coverage, kind=g.kind, n_cal=g.n_cal) if g else {}
+    row = dict(guaranteed=g.coverage, kind=g.kind, n_cal=g.n_cal) if g else {}
     low, high = self.interval
-    row |= dict(n_test=self.n, coverage=self.coverage, coverage_low=low,
-                coverage_high=high, standard_errors=self.standard_errors)
+    row |= dict(n_test=self.n, measured=self.coverage, measured_low=low,
+                measured_high=high, standard_errors=self.standard_errors)
     for name in ("mean_size", "median_size", "p95_size", "empty", "truncated",
                  "oracle_ratio"): row[name] = getattr(self, name)
     if self.merging:
@@ -149,7 +150,7 @@ def by_group(self:Evaluation,
     inputs:Sequence|None=None,  # [n] inputs, needed by a function
     targets:Sequence|None=None, # [n] targets, needed by a function
     level:float=0.95,           # Of each interval, in (0, 1)
-)->list[dict]: # Rows: group, n, coverage, coverage_low, coverage_high, mean_size
+)->list[dict]: # Rows: group, n, measured, measured_low, measured_high, mean_size
     "Coverage and its Clopper-Pearson interval in each group of pairs"
     if callable(groups):
         if inputs is None or targets is None:
@@ -165,7 +166,7 @@ def _stratum(ev, rows, level, name):
     "One row for a part of the pairs"
     n, hits = int(rows.sum()), int(ev.covered[rows].sum())
     low, high = clopper_pearson_interval(hits, n, level)
-    return dict(group=name, n=n, coverage=hits/n, coverage_low=low, coverage_high=high,
+    return dict(group=name, n=n, measured=hits/n, measured_low=low, measured_high=high,
                 mean_size=float(ev.sizes[rows].mean()))
 
 # %% ../nbs/50_evaluation.ipynb #6dc4ad71

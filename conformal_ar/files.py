@@ -124,6 +124,7 @@ def _commit():
     commit = git("rev-parse", "HEAD")
     return commit + (" and changes" if changed else "") if commit else None
 
+# %% ../nbs/60_files.ipynb #a8076754
 def _version(package):
     try: return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -18,6 +18,7 @@ from .conformal import check_count, check_risk
 # %% ../nbs/04_guarantee.ipynb #4a09226d
 KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr")
 
+# %% ../nbs/04_guarantee.ipynb #3c01b762
 @dataclass(frozen=True, repr=False)
 class Guarantee:
     "A set contains the target with probability at least `coverage`"
@@ -102,6 +103,7 @@ def lower_bound(self:Guarantee,
     "The coverage that a calibration set gives with probability `confidence`"
     return float(self.coverage_law.ppf(float(1 - check_risk(confidence, "confidence"))))
 
+# %% ../nbs/04_guarantee.ipynb #1437f468
 @patch
 def at_confidence(self:Guarantee,
     confidence:float=0.95, # Probability over calibration sets, in (0, 1)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Hypotheses', 'widened', 'gather', 'holds', 'join_tables', 'best_per_input', 'target_rows', 'true_rows',
-           'prediction_sets']
+           'best_per_owner', 'prediction_sets']
 
 # %% ../nbs/69_hypotheses.ipynb #5a112512
 from dataclasses import dataclass, replace
@@ -65,6 +65,7 @@ def widened(
     "Rows with more columns"
     return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=value)
 
+# %% ../nbs/69_hypotheses.ipynb #608fcb00
 def gather(
     found:list,           # Finished rows, Prefixes of a search, in any order
     truncated:np.ndarray, # [n] did the budget run out?
@@ -120,6 +121,7 @@ def join_tables(
     table = replace(like, **rows, rows=sum(t.rows for t in tables))
     return table.select(np.lexsort((-table.sums, table.owner)))
 
+# %% ../nbs/69_hypotheses.ipynb #acf33b11
 def best_per_input(
     table:Hypotheses, # Hypotheses of n inputs
 )->Hypotheses: # One row for each input that has any
@@ -143,6 +145,7 @@ def target_rows(
     at = [known.get((o, key(row, n)), -1) for o, row, n in targets]
     return np.array(at, dtype=int)
 
+# %% ../nbs/69_hypotheses.ipynb #632a2e60
 def true_rows(
     table:Hypotheses,     # Hypotheses of n inputs
     targets:torch.Tensor, # [n, L] ids of the target of each input, ended, padded
@@ -153,6 +156,20 @@ def true_rows(
     at = target_rows(table, targets, rows, end_token_id)
     found[at[at >= 0]] = True
     return found
+
+# %% ../nbs/69_hypotheses.ipynb #7793dd29
+def best_per_owner(
+    owner:torch.Tensor,  # [R] group of each row
+    values:torch.Tensor, # [R] what to rank by
+    count:int,           # How many to keep of each owner
+)->tuple[torch.Tensor, torch.Tensor]: # [K] rows, by owner and value; [K] ranks from 0
+    "The `count` largest values of each owner; ties keep their order"
+    order = values.argsort(descending=True, stable=True)
+    order = order[owner[order].argsort(stable=True)]
+    _, sizes = owner[order].unique_consecutive(return_counts=True)
+    starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+    rank = torch.arange(len(order), device=order.device) - starts
+    return order[rank < count], rank[rank < count]
 
 # %% ../nbs/69_hypotheses.ipynb #4e990236
 def prediction_sets(

@@ -15,7 +15,6 @@ from fastcore.meta import delegates
 from .autoregressive import Autoregressor, sequence_scores, take
 from .hypotheses import target_rows
 from .procedure import Procedure
-from .search import threshold_search
 
 # %% ../nbs/09_levelsets.ipynb #57af2bc6
 class ConformalLevelSets(Procedure):

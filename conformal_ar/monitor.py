@@ -40,6 +40,7 @@ def monitor_init(
         "give 10 or more")
     return MonitorState(scores, 0, EQUAL_PARTS, 0., 0.)
 
+# %% ../nbs/16_monitor.ipynb #015710a9
 def monitor_step(
     state:MonitorState, # Stays usable
     score:float,        # Of one new pair
@@ -102,6 +103,7 @@ def update(self:ExchangeabilityMonitor,
             self.alarm_at, self.alarm_leaning = self.state.n_new, self.info.leaning
     return self.state
 
+# %% ../nbs/16_monitor.ipynb #e43ff728
 @patch
 def plot(self:ExchangeabilityMonitor,
     ax=None,        # Axes to draw into

@@ -34,6 +34,7 @@ def _columns(table, names):
     except KeyError as e:
         raise ValueError(f"a row of the table has no column {e}") from None
 
+# %% ../nbs/65_pairs.ipynb #5f52e8e1
 def _admissible(i, target):
     "The texts of a target: itself, or several that are right"
     several = [target] if isinstance(target, str) else target

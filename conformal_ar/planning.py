@@ -127,6 +127,7 @@ def plan_steps(
     ranks = tuple(step_ranks(step_alpha, n_cal, steps).tolist())
     return Plan(n_cal, steps, float(step_alpha), ranks, float(confidence))
 
+# %% ../nbs/11_planning.ipynb #f1039104
 def plan(
     coverage:float,             # Of the whole sequence, in (0, 1)
     n_cal:int,                  # Calibration pairs

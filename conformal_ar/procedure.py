@@ -6,7 +6,6 @@
 __all__ = ['Procedure']
 
 # %% ../nbs/06_procedure.ipynb #78e388db
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable, Sequence
@@ -126,7 +125,8 @@ def read(self:Procedure,
     if hasattr(self.model, "check"): self.model.check(inputs)
     pairs = join_pairs(self.model, inputs, targets)
     long = pairs.possible & (self._lengths(pairs.ids) > self.max_len)
-    why, left = f"have more than max_len={self.max_len} tokens", pairs.possible & ~long
+    left = pairs.possible & ~long
+    why = f"have more than max_len={self.max_len} tokens"
     if long.any(): warn_missed(long, why, "", pairs.owner, pairs.possible)
     if self.canonicalize is None: return pairs
     texts = [text for several in pairs.texts for text in several]
@@ -135,6 +135,7 @@ def read(self:Procedure,
     if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
     return pairs._replace(possible=pairs.possible & form)
 
+# %% ../nbs/06_procedure.ipynb #e1004f2d
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
@@ -312,7 +313,8 @@ def evaluate(self:Procedure,
 
 # %% ../nbs/06_procedure.ipynb #daccaccc
 @patch
-def _tested(self:Procedure, inputs, targets, input_column, target_column, **kwargs):
+def _tested(self:Procedure, inputs, targets, input_column="input",
+            target_column="target", **kwargs):
     "Test pairs and their sets"
     self.guarantees
     pairs = self.read(inputs, targets, input_column, target_column)
@@ -323,13 +325,10 @@ def _tested(self:Procedure, inputs, targets, input_column, target_column, **kwar
 def evaluate_groups(self:Procedure,
     inputs:Sequence,            # [n] test inputs; or a table with named columns
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
-    **kwargs,                   # For the search (progress, max_rows, max_memory)
+    **kwargs,                   # As for evaluate
 )->dict: # Label to Evaluation, for the groups that occur
     "As `evaluate`, in each group; by length, the first target says which"
-    pairs, sets = self._tested(inputs, targets, input_column, target_column, **kwargs)
+    pairs, sets = self._tested(inputs, targets, **kwargs)
     first = np.unique(pairs.owner, return_index=True)[1]
     labels = self._labels(pairs.inputs, self._lengths(pairs.ids[first]))
     found = {}
@@ -350,6 +349,7 @@ def save(self:Procedure,
     self.guarantees
     return write_calibration(folder, saved_fields(self, notes or {}))
 
+# %% ../nbs/06_procedure.ipynb #dff73b08
 @patch(cls_method=True)
 def load(cls:Procedure,
     folder:str,                      # Folder with conformal.json, or the file

@@ -47,6 +47,7 @@ def write_calibration(
 LEVELS = 6 # of lists and dictionaries in one another: four, and more in its notes
 MOST_BYTES = 50_000_000 # a million thresholds take some 20 MB
 
+# %% ../nbs/66_saving.ipynb #facc1d87
 def read_calibration(
     folder:str|Path, # Folder with conformal.json, or the file
     fields:dict,     # Name to type, or types, of what must be there
@@ -170,6 +171,7 @@ def _settings(path, kind, saved):
             raise ValueError(f"{path}: the setting {name} cannot be {v!r:.60}")
     return {s: _risk(path, s, v) if s in risks else v for s, v in saved.items()}
 
+# %% ../nbs/66_saving.ipynb #65a47417
 def _risk(path, name, text):
     "A risk from its digits"
     if text is None: return None
@@ -212,6 +214,7 @@ def _check_model(path, saved, model):
         f"{path} names no model, for {type(model).__name__} has no fingerprint(): "
         "whether it was calibrated with this one cannot be told", stacklevel=5)
 
+# %% ../nbs/66_saving.ipynb #98faef6a
 def _same_function(path, what, saved, given):
     "The function to use, or an error that says what to give"
     if saved is None and given is None: return None
@@ -250,6 +253,7 @@ def restored(
         raise ValueError(f"{path}: a group does not have {cp.steps} thresholds")
     return cp
 
+# %% ../nbs/66_saving.ipynb #5bba6dfb
 def _kinds(cls):
     "Name to class, of a procedure and all that derive from it"
     found = {cls.__name__: cls}

@@ -86,6 +86,7 @@ def _columns(self:PredictionSet): # Heading to texts
     probability = [f"{p:.3g}" for p in self.probabilities]
     return dict(sequence=self.texts, probability=probability)
 
+# %% ../nbs/05_sets.ipynb #04f877f0
 @patch
 def _repr_html_(self:PredictionSet, most=10):
     def code(text): return f"<code>{html.escape(str(text))}</code>"

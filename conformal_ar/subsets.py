@@ -68,6 +68,7 @@ def _forms(self:ConformalBeamSubsets, ids):
     "Canonical forms of sequences"
     return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
 
+# %% ../nbs/07_subsets.ipynb #0fa65041
 @patch
 def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
     "[T] the best row of each target's class; −1 where the beam has none"
@@ -90,6 +91,7 @@ def scores_in(self:ConformalBeamSubsets,
     else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
+# %% ../nbs/07_subsets.ipynb #fb83304c
 @patch
 def calibrate_beams(self:ConformalBeamSubsets,
     beams:Hypotheses, # Beam-search results of the N inputs, as wide as width

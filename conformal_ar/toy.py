@@ -72,6 +72,7 @@ def decode(self:ToyMarkov, ids):
     rows = np.asarray(ids).tolist()
     return ["".join(self.letters[i-2] for i in row if i > 1) for row in rows]
 
+# %% ../nbs/68_toy.ipynb #f34c0d70
 @patch
 def fingerprint(self:ToyMarkov):
     "A name for the weights"

@@ -56,6 +56,7 @@ def bet(
     spread = (wealth + np.log(jump/9))[..., None]
     return np.logaddexp(log_accounts + np.log1p(-jump), spread), wealth
 
+# %% ../nbs/15_validity.ipynb #ae9660a8
 def martingale(
     p:np.ndarray,         # [..., m] p-values; leading axes are independent runs
     jump:float|None=None, # Share spread anew; 1/(100 + i) after pair i if None
@@ -102,6 +103,7 @@ def _least_p_value(n, m, n_permutations, sides):
     splits = scipy.special.comb(n + m, m)
     return sides/min(splits, check_count(n_permutations, "n_permutations") + 1)
 
+# %% ../nbs/15_validity.ipynb #27b67cae
 def exchangeability_test(
     calibration_scores:np.ndarray, # [n] from scores_of
     new_scores:np.ndarray,         # [m] from scores_of

@@ -186,8 +186,8 @@ def predict(
 
 # %% ../../nbs/62_commands.ipynb #e72f1892
 _risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
-_columns = dict(procedure="procedure", **_risks, promised="guaranteed",
-    coverage="coverage", interval="95 % interval", mean_size="mean size",
+_columns = dict(procedure="procedure", **_risks, guaranteed="guaranteed",
+    measured="coverage", interval="95 % interval", mean_size="mean size",
     median_size="median", p95_size="95th pct", mean_strings="strings",
     invalid="invalid", empty="empty", truncated="truncated", seconds="time (s)")
 _form = dict.fromkeys(_risks, ".3g") | dict(mean_size=".2f", median_size="g",
@@ -200,7 +200,7 @@ def _risk(cp):
 
 def _shown(row):
     "A row of results as texts"
-    interval = f"{row['coverage_low']:.3f}–{row['coverage_high']:.3f}"
+    interval = f"{row['measured_low']:.3f}–{row['measured_high']:.3f}"
     texts = {c: f"{row[c]:{f}}" if row[c] == row[c] else "–"
              for c, f in _form.items() if c in row}
     return {**row, "interval": interval, **texts}

@@ -129,7 +129,7 @@ def _demo_additions(ctx, ar, output, results, coverages, n_cal, n_test, seed):
         write_results(path, rows, _command(ctx), seed)
     _figures(evaluations, rows, output)
     typer.echo("\n".join(["", _table(rows), "",
-        _chance(rows[-1]["promised"], n_cal, n_test), "",
+        _chance(rows[-1]["guaranteed"], n_cal, n_test), "",
         "The first test inputs, their targets and their sets:", *examples.values(), "",
         f"results.json and three figures are in {output}"]))
 
@@ -187,7 +187,7 @@ def _demo_reactions(ctx, ar, output, results, coverages, n_cal, n_test, seed, mo
         f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
         f"{n_test} inputs; their coverage counts that in."]
     typer.echo("\n".join(["", _table(done), "",
-        _chance(done[-1]["promised"], n_cal, n_test), "",
+        _chance(done[-1]["guaranteed"], n_cal, n_test), "",
         "Sizes count molecules, strings are before merging; invalid ones are no "
         "molecules and are dropped.", *budget, "",
         "A few level sets, with the probability of each molecule (* is the target):",

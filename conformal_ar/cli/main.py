@@ -66,11 +66,11 @@ def train(
 
 # %% ../../nbs/64_main.ipynb #ca725638
 _tables = { # key -> heading; means and their errors follow the settings
-    1: (dict(width="width", alpha="beam α", confidence="confidence"), "_sd",
+    1: (dict(width="width", beam_alpha="beam α", confidence="confidence"), "_sd",
         dict(beam_coverage="beam coverage", conditional="covered in the beam",
-             mae="mae", bound="guaranteed", coverage="coverage", held="held")),
-    2: (dict(alpha="step α", stop="stop"), "_se",
-        dict(bound="(1 − α)^L", level="guaranteed", coverage="coverage", size="size",
+             mae="mae", bound="guaranteed", measured="coverage", held="held")),
+    2: (dict(step_alpha="step α", stop="stop"), "_se",
+        dict(bound="(1 − α)^L", guaranteed="guaranteed", measured="coverage", size="size",
              ratio="ratio"))}
 
 def _table_text(rows, table):
@@ -81,7 +81,6 @@ def _table_text(rows, table):
     def mean(r, c):
         return with_error(r[c], r[c + end]) if c + end in r else f"{r[c]:.4f}"
     def setting(v): return f"{v:g}" if isinstance(v, float) else v
-    if table == 1: rows = [{**r, "confidence": 1 - r["delta"]} for r in rows]
     shown = [{**{c: setting(r[c]) for c in settings}, **{c: mean(r, c) for c in means}}
              for r in rows]
     return markdown_table(shown, settings | means)

@@ -15,10 +15,11 @@ import torch
 
 from ..autoregressive import Autoregressor
 from ..conformal import clopper_pearson_lower
+from .draws import (RULES, Draws, accepted, draw_samples,
+                                            hits)
 from .equal_coverage import (EqualCoverage, compare,
                                                      result_rows, risk_spent)
-from .sampling import (RULES, ConformalSampling, Draws,
-                                               accepted, draw_samples, hits)
+from .sampling import ConformalSampling
 from ..guarantee import Guarantee
 from ..beams import beam_search
 from ..subsets import ConformalBeamSubsets
@@ -44,7 +45,7 @@ def choose_floor(
 # %% ../../nbs/58_baselines.ipynb #13b2f6be
 def sampling_rows(
     model:Autoregressor,        # The model
-    samples:dict,               # 'pool', 'tuning' and 'asked': the `Draws` of each
+    samples:dict,               # 'pool', 'tuning' and 'asked': the Draws of each
     ids:dict,                   # 'pool' and 'tuning': ids of targets
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
@@ -68,6 +69,7 @@ def sampling_rows(
     name = f"samples, {rule}" + (" and floor" if reject else "")
     return _rows(name, out, start, columns)
 
+# %% ../../nbs/58_baselines.ipynb #02450ffe
 def _thresholds(cp, scores, orders, n_cal):
     "[T] the threshold of each calibration"
     return [cp.calibrate_scores(scores[o[:n_cal]]).thresholds[0] for o in orders]
@@ -76,12 +78,14 @@ def _covered(scores, runs, orders, n_cal):
     "[T] measured coverage among the pairs that do not calibrate"
     return [(scores[o[n_cal:]] >= t).mean() for o, t in zip(orders, runs)]
 
+# %% ../../nbs/58_baselines.ipynb #f1fb4df3
 def _work(cp, asked, threshold):
     "Set sizes and decoder rows of drawing until a threshold"
     last = cp.stops(asked, threshold)[:, None] - 1
     counts = accepted(asked, cp.floor).cumsum(1), asked.rows.cumsum(1)
     return [np.take_along_axis(v, last, 1)[:, 0] for v in counts]
 
+# %% ../../nbs/58_baselines.ipynb #1e6f6f7c
 def _rows(name, out, start, columns):
     "Rows from coverage, guarantee, thresholds, what was measured, sizes and rows"
     if not out: return []
@@ -126,6 +130,7 @@ def subset_rows(
     name = "beam subsets, " + ("a priori" if a_priori else "Proposition 1")
     return _rows(name, out, start, columns)
 
+# %% ../../nbs/58_baselines.ipynb #03a17a98
 def _mean_guarantee(guarantees):
     "What repetitions guarantee on average"
     first = guarantees[0]
@@ -137,7 +142,7 @@ def _mean_guarantee(guarantees):
 # %% ../../nbs/58_baselines.ipynb #976dd2f4
 def compare_baselines(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
     tuning,                   # Other pairs, for whatever is chosen beforehand
     asked:Sequence,           # Other inputs, for sizes and costs
     coverages:Sequence[float], # Ascending

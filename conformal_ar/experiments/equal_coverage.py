@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PROCEDURES', 'risk_spent', 'contestants', 'EqualCoverage', 'calibrate_all', 'sizes_and_rows', 'OverLimit', 'Meter',
-           'within', 'compare', 'result_rows', 'plot_equal_coverage']
+           'within', 'compare', 'result_rows']
 
 # %% ../../nbs/55_equal_coverage.ipynb #1631cca8
 import time
@@ -15,7 +15,6 @@ from typing import Sequence
 
 import numpy as np
 import torch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from tqdm import tqdm
 
 from ..autoregressive import Autoregressor, prefix_scores, target_lengths
@@ -25,7 +24,6 @@ from .nested import NestedConformalBeams, survival
 from .one_decode import decode_for_all
 from ..guarantee import Guarantee
 from ..levelsets import ConformalLevelSets
-from ..plots import _axes, _styles
 from ..beams import beam_search
 from ..search import threshold_search
 from ..planning import step_alpha_for
@@ -35,6 +33,7 @@ from ..tolerance import step_ranks
 PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",
               "level sets")
 
+# %% ../../nbs/55_equal_coverage.ipynb #f6e62802
 @cache
 def risk_spent(
     coverage:float, # Of the whole sequence, in (0, 1)
@@ -45,12 +44,13 @@ def risk_spent(
     alpha = step_alpha_for(coverage, n_cal, steps)
     return alpha, int(step_ranks(alpha, n_cal, steps).sum())
 
+# %% ../../nbs/55_equal_coverage.ipynb #8991013b
 def contestants(
     model:Autoregressor,         # The model
     coverage:float,              # Of the whole sequence, in (0, 1)
     n_cal:int,                   # Calibration pairs
     max_len:int,                 # Decoding steps
-    tuned:NestedConformalBeams,  # With the shape that its `tune` found
+    tuned:NestedConformalBeams,  # With the shape that its tune found
 )->tuple[Guarantee, dict]: # What all of them guarantee; name to uncalibrated procedure
     "Procedures that drop the same number of calibration pairs"
     step_alpha, k = risk_spent(coverage, n_cal, max_len)
@@ -122,12 +122,14 @@ def _calibrations(cp, per_token, total, orders, n_cal):
         measured.append((scores[order[n_cal:]] >= cp.thresholds).all(1).mean())
     return cp.guarantee, np.array(rows), np.array(measured)
 
+# %% ../../nbs/55_equal_coverage.ipynb #e0a614e9
 def _pool_scores(cp, per_token, total):
     "[N, steps] what the procedure calibrates on"
     if isinstance(cp, ConformalLevelSets): return total[:, None]
     if not isinstance(cp, NestedConformalBeams): return per_token
     return survival(per_token, cp.levels, cp.curves)[:, None]
 
+# %% ../../nbs/55_equal_coverage.ipynb #18dab52b
 def _searched(cp, steps):
     "[L] the thresholds of a search, less the margin for rounding"
     if isinstance(cp, NestedConformalBeams): return cp.rows
@@ -147,6 +149,7 @@ def _count(table, normalize, rows, prefixes=False):
             count[p, t] = np.bincount(inside, minlength=table.n_inputs)
     return count
 
+# %% ../../nbs/55_equal_coverage.ipynb #d77b543e
 def sizes_and_rows(
     model:Autoregressor,   # The model
     inputs:Sequence,       # [n] inputs to decode
@@ -169,6 +172,7 @@ def sizes_and_rows(
 class OverLimit(RuntimeError):
     "A search asked for more rows than it was given"
 
+# %% ../../nbs/55_equal_coverage.ipynb #5162a9cb
 class Meter:
     "A model that counts the rows it is asked for and stops at a limit"
     def __init__(self, model, limit=float("inf")):
@@ -202,7 +206,7 @@ def within(
 # %% ../../nbs/55_equal_coverage.ipynb #c40008b0
 def compare(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with `inputs` and `targets`
+    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
     tuning,                   # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
@@ -210,12 +214,12 @@ def compare(
     n_cal:int,                # Calibration pairs of a repetition
     repetitions:int=50,       # Of calibration
     most_rows:float=2000,     # Decoder rows of an input on average, on the pilot inputs
-    pilot:int=50,             # How many of `asked` are pilot inputs
+    pilot:int=50,             # How many of asked are pilot inputs
     spare:float=5,            # The whole decode may take this many times as many rows
     names:Sequence[str]=PROCEDURES, # Who takes part
     progress:bool=False,      # Show progress bars?
     columns:dict|None=None,   # To put first in each row, such as task and model
-)->dict: # `rows`; `beyond`, the first coverage that a procedure missed, and why
+)->dict: # rows; beyond, the first coverage that a procedure missed, and why
     "Coverage, set sizes and decoder rows of every procedure at equal coverages"
     ids = pool.targets
     if not isinstance(ids, torch.Tensor): ids = model.encode(ids)
@@ -233,14 +237,14 @@ def compare(
         missing = set(coverages) - set(entry.coverages)
         entry, over = within(model, asked[:pilot], entry, most_rows)
         why = f"more than {most_rows:g} rows"
-        if over is not None: beyond[name] = dict(promise=over, why=why)
-        elif missing: beyond[name] = dict(promise=min(missing), why="infeasible")
+        if over is not None: beyond[name] = dict(coverage=over, why=why)
+        elif missing: beyond[name] = dict(coverage=min(missing), why="infeasible")
         while entry is not None:
             meter = Meter(model, limit*len(asked))
             try: counts = sizes_and_rows(meter, asked, entry, progress=progress)
             except OverLimit: # the pilot inputs were too easy
                 why = f"more than {limit:g} rows"
-                beyond[name] = dict(promise=entry.coverages[-1], why=why)
+                beyond[name] = dict(coverage=entry.coverages[-1], why=why)
                 entry = entry.first(len(entry.coverages) - 1)
                 continue
             more = {**(columns or {}), "greedy_rows": greedy}
@@ -251,51 +255,23 @@ def compare(
 # %% ../../nbs/55_equal_coverage.ipynb #4f1f1ac9
 def _error(values): return float(np.std(values, ddof=1)/len(values)**.5)
 
+# %% ../../nbs/55_equal_coverage.ipynb #a6a7abf3
 def result_rows(
     entry:EqualCoverage, # Coverages, guarantees and what was measured
     sizes:np.ndarray,    # [P, T, n] set sizes
     rows:np.ndarray,     # [P, T, n] decoder rows
-    start:float,         # `time.perf_counter()` when the work began
+    start:float,         # Reading of perf_counter when the work began
     **first,             # Columns to put first
-)->list[dict]: # `promise` is asked, `level` guaranteed, `coverage` measured
+)->list[dict]: # coverage as asked, guaranteed, measured
     "Means and their errors"
     seconds, found = time.perf_counter() - start, []
     columns = zip(entry.coverages, entry.guarantees, entry.measured, sizes, rows)
     for asked, g, c, s, r in columns: found.append({
         **first, "procedure": entry.name,
-        "promise": asked, "level": g.coverage, "k": g.k,
+        "coverage": asked, "guaranteed": g.coverage, "k": g.k,
         "n_cal": g.n_cal, "repetitions": len(c), "inputs": s.shape[1],
-        "coverage": float(c.mean()), "coverage_se": _error(c),
+        "measured": float(c.mean()), "measured_se": _error(c),
         "mean_size": float(s.mean()), "mean_size_se": _error(s.mean(0)),
         "largest": int(s.max()), "empty": float((s == 0).mean()),
         "rows": float(r.mean()), "rows_se": _error(r.mean(0)), "seconds": seconds})
     return found
-
-# %% ../../nbs/55_equal_coverage.ipynb #f3e3d791
-def plot_equal_coverage(
-    rows:Sequence[dict], # With procedure, level, mean_size and mean_size_se
-    ax=None,                  # Matplotlib Axes; a new figure when None
-    title:str="",             # Above the axes
-    names:Sequence[str]=PROCEDURES, # Who is shown, in this order
-): # The Axes
-    "Mean set size against guaranteed coverage: lower is better"
-    if not rows: raise ValueError("there are no rows to plot")
-    ax = _axes(ax, (5, 3.4))
-    for name, style in zip(names, _equal_styles):
-        mine = [r for r in rows if r["procedure"] == name]
-        if not mine: continue
-        def point(r): return r["level"], r["mean_size"], r.get("mean_size_se", 0)
-        columns = sorted(map(point, mine))
-        level, size, error = np.array(columns).T
-        ax.errorbar(level, size, 2*error, label=name, ms=5, lw=1.2, elinewidth=.8,
-                    capsize=2, **style)
-    ax.set(xlabel="guaranteed coverage of the whole sequence",
-           ylabel="mean set size (sequences)", yscale="log", title=title)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.legend(frameon=False, fontsize=8)
-    return ax
-
-# %% ../../nbs/55_equal_coverage.ipynb #b4d8be31
-_equal_styles = [_styles[i] for i in (1, 2, 3, 0)] # the level sets in black

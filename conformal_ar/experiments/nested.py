@@ -25,7 +25,7 @@ def line(
     x:np.ndarray,  # Where to evaluate
     xs:np.ndarray, # [J] strictly increasing
     ys:np.ndarray, # [J] strictly increasing
-)->np.ndarray: # As `x`
+)->np.ndarray: # As x
     "The piecewise straight line through the points, its ends prolonged"
     i = np.clip(np.searchsorted(xs, x) - 1, 0, len(xs) - 2)
     return ys[i] + (x - xs[i])*(ys[i+1] - ys[i])/(xs[i+1] - xs[i])
@@ -52,12 +52,14 @@ def tuned_family(
     most = survival(np.zeros((1, steps)), levels, curves) # no sequence survives more
     return levels - most, curves
 
+# %% ../../nbs/56_nested.ipynb #244e2309
 def constant_family(
     steps:int, # L
 )->tuple[np.ndarray, np.ndarray]: # [2] levels, [2, L] values
     "The same threshold at every step, equal to the level"
     return np.array([-1., 0.]), np.repeat([[-1.], [0.]], steps, 1)
 
+# %% ../../nbs/56_nested.ipynb #4986df15
 def survival(
     scores:np.ndarray, # [N, L] prefix scores
     levels:np.ndarray, # [J] levels
@@ -112,16 +114,18 @@ def _digests(self:NestedConformalBeams, pairs):
     digests = (sha256(t).digest()[:8] for t in texts)
     return np.array([int.from_bytes(d, "big", signed=True) for d in digests], int)
 
+# %% ../../nbs/56_nested.ipynb #5fbddc47
 @patch
 def _prefix_scores(self:NestedConformalBeams, pairs, **kwargs):
     inputs = take(pairs.inputs, pairs.owner)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **kwargs)
 
+# %% ../../nbs/56_nested.ipynb #3f74dcab
 @patch
 def tune(self:NestedConformalBeams,
     inputs:Sequence,            # [N] inputs; or a table with named columns
     targets:Sequence|None=None, # [N] targets, other pairs than those of calibration
-    **kwargs,                   # Passed to `prefix_scores`
+    **kwargs,                   # Passed to prefix_scores
 )->NestedConformalBeams: # Itself, with a shape
     "Choose the shape of the family on a tuning split"
     pairs = self.read(inputs, targets)
@@ -139,16 +143,19 @@ def _target_scores(self:NestedConformalBeams, pairs, **kwargs):
     scores = self._prefix_scores(pairs, **kwargs)
     return survival(scores, self.levels, self.curves)[:, None]
 
+# %% ../../nbs/56_nested.ipynb #a3c41889
 @patch
 def _row_scores(self:NestedConformalBeams, table):
     scores = table.prefix_scores(steps=self.max_len) + self.rounding
     return survival(scores, self.levels, self.curves)[:, None]
 
+# %% ../../nbs/56_nested.ipynb #46392bdf
 @patch
 def _decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
     rows = self._rows_at(thresholds)
     return threshold_search(self.model, inputs, rows, self.max_len, **kwargs)
 
+# %% ../../nbs/56_nested.ipynb #5f3f7f64
 @patch
 def _calibrate(self:NestedConformalBeams, pairs, **kwargs):
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))

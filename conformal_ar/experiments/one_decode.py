@@ -52,7 +52,7 @@ def dynamic_draws(
     n_test:int,              # Test pairs of a repetition
     repetitions:int,         # How many
     seed:int=0,              # Of the generator; the same repetitions for every risk
-    fixed_test:bool=False,   # Do the first `n_test` pairs test in every repetition?
+    fixed_test:bool=False,   # Do the first n_test pairs test in every repetition?
 )->DynamicDraws: # Thresholds and test pairs
     "Repeated calibration of dynamic beams (Deutschmann et al. 2024, section 5.3)"
     n, steps = scores.shape
@@ -84,7 +84,7 @@ def decode_for_all(
     thresholds:np.ndarray, # [L] the lowest of each step, less the margin for rounding
     max_rows:int=1024,        # Most prefixes in a call of the model
     max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
-    unfinished:bool=True,     # Keep unfinished prefixes, for `stop='ended'`?
+    unfinished:bool=True,     # Keep unfinished prefixes, for stop='ended'?
     progress:bool=False,      # Show a progress bar?
     normalize:bool=True,      # Are scores divided by the number of tokens?
 )->tuple[Hypotheses, Hypotheses|None]: # All finished sequences, all unfinished prefixes
@@ -107,6 +107,7 @@ def _columns(table, beyond=None):
     if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
+# %% ../../nbs/53_one_decode.ipynb #5d77ad6b
 def _passing(columns, thresholds, last=None):
     "Rows that pass every threshold, or every one up to step `last` of the row"
     keep = np.ones(columns.shape[1], bool)
@@ -121,6 +122,7 @@ def _last_steps(owner, length, columns, thresholds, n):
     np.maximum.at(last, owner[alive], length[alive] + 1)
     return last
 
+# %% ../../nbs/53_one_decode.ipynb #c63e6202
 def _sizes_and_ranks(owner, keep, target, n):
     "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)
@@ -154,9 +156,9 @@ class DynamicRepetitions:
 # %% ../../nbs/53_one_decode.ipynb #267ace54
 def dynamic_repetitions(
     draws:DynamicDraws,     # Thresholds and test pairs of all repetitions
-    finished:Hypotheses, # From `decode_for_all`, at thresholds that are nowhere higher
-    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
-    unfinished:Hypotheses|None=None, # From `decode_for_all`; adds `stop='ended'`
+    finished:Hypotheses, # From decode_for_all, at thresholds that are nowhere higher
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see true_rows
+    unfinished:Hypotheses|None=None, # From decode_for_all; adds stop='ended'
     margin:float=0.,        # What the procedure lowers its thresholds by
     progress:bool=False,    # Show a progress bar?
 )->list[DynamicRepetitions]: # One for each risk and variant
@@ -187,6 +189,7 @@ def dynamic_repetitions(
     return [_repetitions(draws, a, stops[s], sizes[a, s], ranks[a, s], truncated)
             for a, s in both]
 
+# %% ../../nbs/53_one_decode.ipynb #7ffd027b
 def _repetitions(draws, a, stop, sizes, ranks, truncated):
     "What repetitions at risk number `a` gave"
     alpha, steps = draws.step_alphas[a], draws.thresholds.shape[2]
@@ -209,26 +212,27 @@ def truncated_guarantee(
 # %% ../../nbs/53_one_decode.ipynb #fa01e83b
 def dynamic_rows(
     repetitions:list[DynamicRepetitions], # One for each risk and variant
-    budget:bool=False, # Were the searches bounded by `max_candidates`?
+    budget:bool=False, # Were the searches bounded by max_candidates?
     **first,           # Columns to put first, e.g. task
-)->list[dict]: # A row for each: means and standard deviations of the mean, `…_se`
+)->list[dict]: # A row for each: means and standard deviations of the mean, …_se
     "Means and their errors over repetitions (Deutschmann et al. 2024, Table 2)"
     return [{**first, **_row(r, budget)} for r in repetitions]
 
+# %% ../../nbs/53_one_decode.ipynb #ccd5f1b2
 def _row(r, budget):
-    "`level` is guaranteed without a budget, `owed` is what is left of it under one"
+    "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage
-    cut = round(float(r.truncated.mean())*m)
-    left = truncated_guarantee(r.guarantee, cut, m).coverage if budget else level
-    values = dict(coverage=r.coverage, size=r.size, ratio=r.ratio)
+    over = round(float(r.truncated.mean())*m)
+    left = truncated_guarantee(r.guarantee, over, m).coverage if budget else level
+    values = dict(measured=r.coverage, size=r.size, ratio=r.ratio)
     return dict(
-        alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,
-        repetitions=len(r.test), bound=r.bound, level=level, owed=left,
+        step_alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,
+        repetitions=len(r.test), bound=r.bound, guaranteed=level, left=left,
         **{name: float(v.mean()) for name, v in values.items()},
         **{f"{name}_se": float(v.std(ddof=1)/len(v)**.5) for name, v in values.items()},
         median=float(np.median(r.sizes)), largest=int(r.sizes.max()),
         empty=float((r.sizes == 0).mean()), truncated=float(r.truncated.mean()),
-        n_truncated=cut)
+        n_truncated=over)
 
 # %% ../../nbs/53_one_decode.ipynb #1fd5a751
 def joint_counts(
@@ -240,6 +244,7 @@ def joint_counts(
     pairs, count = np.unique(both, axis=0, return_counts=True)
     return np.column_stack([pairs, count]).tolist()
 
+# %% ../../nbs/53_one_decode.ipynb #cf0b21f8
 def group_coverage(
     r:DynamicRepetitions, # Repetitions at one risk
     groups:np.ndarray, # [n] of each pair of the pool, e.g. the length of its target
@@ -252,5 +257,5 @@ def group_coverage(
         share = ((of == g) & held).sum(1)[n > 0]/n[n > 0]
         error = share.std(ddof=1)/len(share)**.5 if len(share) > 1 else math.nan
         rows.append(dict(group=g.item(), n=int(n.sum()), pairs=int((groups == g).sum()),
-                         coverage=float(share.mean()), coverage_se=float(error)))
+                         measured=float(share.mean()), measured_se=float(error)))
     return rows

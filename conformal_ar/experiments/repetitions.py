@@ -27,7 +27,7 @@ def random_splits(
     n_test:int,      # Test pairs of a repetition, disjoint from them
     repetitions:int, # How many
     seed:int=0,      # Of the generator
-    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
+    fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
 ): # Yields index arrays: calibration [n_cal], test [n_test]
     "Random disjoint calibration and test parts of one pool"
     if check_count(n_cal) + check_count(n_test, "n_test") > n: raise ValueError(
@@ -54,7 +54,7 @@ class BeamRanks:
 # %% ../../nbs/52_repetitions.ipynb #cdba46e4
 def beam_ranks(
     beams:Hypotheses,  # Beam-search results, sorted by input and falling score
-    target:np.ndarray, # [R] is the hypothesis the target of its input? see `true_rows`
+    target:np.ndarray, # [R] is the hypothesis the target of its input? see true_rows
 )->BeamRanks: # Scores and the rank of the target
     "Scores of each beam, and where the target stands in it"
     sizes, n = beams.set_sizes, beams.n_inputs
@@ -113,14 +113,14 @@ def subset_repetitions(
 def subset_metrics(
     r:SubsetRepetitions, # Repetitions at one risk
     missing:int=0, # Added to the width for a missing target; 1 in the paper's code
-)->dict: # Arrays [T]: beam_coverage, conditional, coverage, mae, size
+)->dict: # Arrays [T]: beam_coverage, conditional, measured, mae, size
     "The columns of the paper's first table, for every repetition"
     size, rank = np.indices(r.joint.shape[1:])
     covered = (rank >= 1) & (rank <= size)
     oracle = np.where(rank > 0, rank, r.width + missing)
     def total(weight): return (r.joint*weight).sum((1, 2))
     inside, hits, n = total(rank > 0), total(covered), r.n_test
-    return dict(beam_coverage=inside/n, conditional=hits/inside, coverage=hits/n,
+    return dict(beam_coverage=inside/n, conditional=hits/inside, measured=hits/n,
                 mae=total(abs(size - oracle))/n, size=total(size)/n)
 
 # %% ../../nbs/52_repetitions.ipynb #6abe6363
@@ -172,8 +172,9 @@ def with_error(
     if digits <= 0: return f"{value:.0f}({error:.0f})"
     return f"{value:.{digits}f}({round(error*10**digits)})"
 
+# %% ../../nbs/52_repetitions.ipynb #c48aca6b
 def with_interval(
-    row, # With `coverage`, `low` and `high`
+    row, # With coverage, low and high
 )->str: # E.g. 0.629 (0.611–0.646)
     "A share with its confidence interval in parentheses"
     return f"{row['coverage']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
@@ -184,20 +185,21 @@ def subset_rows(
     n:int,                       # Pairs in the pool
     confidences:Sequence[float]=(0.95, 0.99), # Of the bound
     **first,                     # Columns to put first, e.g. task
-)->list[dict]: # For each risk and confidence means and deviations, `…_sd`
+)->list[dict]: # For each risk and confidence means and deviations, …_sd
     "Means and standard deviations over repetitions (Deutschmann et al. 2024, Table 1)"
     return [{**first, **_row(r, n, c)} for r in repetitions for c in confidences]
 
+# %% ../../nbs/52_repetitions.ipynb #22d30391
 def _row(r, n, confidence):
-    "`alpha` is the risk within the beam, `delta` that of the bound"
+    "Means and deviations at one confidence"
     metrics, (bound, held) = subset_metrics(r), subset_bound(r, confidence)
     code = subset_metrics(r, missing=1)["mae"]
     values = {**metrics, "mae_code": code, "bound": bound,
-              "held": held, "above": metrics["coverage"] >= bound}
+              "held": held, "above": metrics["measured"] >= bound}
     kinds = (("", np.mean), ("_sd", np.std))
     numbers = {c + end: float(f(v)) for c, v in values.items() for end, f in kinds}
     return dict(
-        width=r.width, alpha=r.beam_alpha, delta=float(1 - check_risk(confidence)),
+        width=r.width, beam_alpha=r.beam_alpha, confidence=float(confidence),
         n_cal=r.n_cal, n_test=r.n_test, repetitions=len(bound),
         n_in_beam=float(r.n_in_beam.mean()), pool_coverage=r.pool_coverage,
         **numbers, above_expected=expected_above(r, n, confidence))
@@ -218,10 +220,10 @@ def _read_kept(path, settings):
 
 # %% ../../nbs/52_repetitions.ipynb #7308d367
 def kept(
-    path,          # File `….npz` for the arrays
+    path,          # File ….npz for the arrays
     settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
     make:Callable, # Gives a dictionary of arrays, if they are not there
-)->dict: # The arrays, and the `seconds` it took to make them
+)->dict: # The arrays, and the seconds it took to make them
     "Arrays from a file if made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
     arrays = _read_kept(path, settings)

@@ -52,18 +52,26 @@ class Passes:
                              commit=environment()["commit"])
 
     def __len__(self): return len(self.inputs)
-    @property
-    def margin(self):
-        "By how much decoding lowers thresholds against rounding, in nats"
-        return getattr(self.model, "score_rounding", 0.)
-    def once(self, name, make, **settings):
-        "The arrays of one pass; its seconds go to `self.seconds`"
-        arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
-        self.seconds[name] = float(arrays.pop("seconds"))
-        return arrays
-    def hits(self, table):
-        "[R] is the hypothesis the target of its input?"
-        return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
+
+# %% ../../nbs/54_reproduce.ipynb #45a804b9
+@patch(as_prop=True)
+def margin(self:Passes):
+    "By how much decoding lowers thresholds against rounding, in nats"
+    return getattr(self.model, "score_rounding", 0.)
+
+# %% ../../nbs/54_reproduce.ipynb #9748ad22
+@patch
+def once(self:Passes, name, make, **settings):
+    "The arrays of one pass; its seconds go to `self.seconds`"
+    arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
+    self.seconds[name] = float(arrays.pop("seconds"))
+    return arrays
+
+# %% ../../nbs/54_reproduce.ipynb #2cef3922
+@patch
+def hits(self:Passes, table):
+    "[R] is the hypothesis the target of its input?"
+    return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
 # %% ../../nbs/54_reproduce.ipynb #3b9b77d9
 def _table(arrays, prefix=""):
@@ -71,6 +79,7 @@ def _table(arrays, prefix=""):
     mine = {k[len(prefix):]: v for k, v in arrays.items() if k.startswith(prefix)}
     return Hypotheses(**{k: v if v.ndim else v.item() for k, v in mine.items()})
 
+# %% ../../nbs/54_reproduce.ipynb #70806fc8
 def _join(parts, starts):
     "The arrays of all inputs from those of parts, whose inputs are numbered from 0"
     def one(name, values):
@@ -113,10 +122,11 @@ def beam_table(self:Passes,
         return vars(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
+# %% ../../nbs/54_reproduce.ipynb #b3104b1c
 @patch
 def beams(self:Passes,
     width:int, # Beam width
-): # `BeamRanks`
+): # BeamRanks
     "Scores and ranks of the targets in beams of this width"
     table = self.beam_table(width)
     return beam_ranks(table, self.hits(table))
@@ -157,7 +167,7 @@ def class_coverage(self:Passes,
     width:int,    # Beam width
     canonicalize, # Text to canonical form, None where it is invalid
     classes:int|None=None, # How many forms of a beam count, best strings first
-)->dict: # `coverage`, its interval from `low` to `high`, `strings`, `invalid`
+)->dict: # coverage, its interval from low to high, strings, invalid
     "Share of pairs whose beam holds the target in some form, or as the same text"
     beams, n, found = self.beam_table(width), len(self), {}
     forms, targets = ([canonicalize(t) for t in self.model.decode(tokens)]
@@ -180,7 +190,7 @@ def subset_table(
     n_test:int=15_000,           # Most test pairs
     repetitions:int=1000,        # How many
     seed:int=0,                  # Of the splits
-)->tuple[list[dict], list]: # Rows, and `SubsetRepetitions`
+)->tuple[list[dict], list]: # Rows, and SubsetRepetitions
     "Conformal beam subsets on random halves (Deutschmann et al. 2024, Table 1)"
     half, found = len(passes)//2, []
     for width in widths:
@@ -208,8 +218,8 @@ def dynamic_table(
     seed:int=0,                 # Of the splits
     max_candidates=None, # Budget of unfinished prefixes: one, or one for each risk
     both:bool=True,             # Also the variant that stops when all have ended?
-    fixed_test:bool=False, # Do the first `n_test` pairs test in every repetition?
-)->tuple[list[dict], list]: # Rows, and `DynamicRepetitions`
+    fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
+)->tuple[list[dict], list]: # Rows, and DynamicRepetitions
     "Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
     n_cal, n_test = int(share*len(passes)), min(n_test, len(passes)//2)
     for alpha in step_alphas:                          # before anything is decoded
@@ -225,7 +235,7 @@ def dynamic_table(
         free = dict(zip(draws.step_alphas, draws.coverage(scores).mean(1)))
         for r, row in zip(repeated, dynamic_rows(repeated, budget=most is not None)):
             unbounded = free[r.step_alpha] if r.stop == "max_len" else None
-            rows.append({**row, "cap": most, "free": unbounded})
+            rows.append({**row, "budget": most, "free": unbounded})
         found += repeated
     return rows, found
 
@@ -247,7 +257,7 @@ def reactions_passes(
     folder,              # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
-    pool=None, # Other `Reactions` than those that the shipped model's split holds out
+    pool=None, # Other Reactions than those that the shipped model's split holds out
 )->Passes: # Of the about 14,000 held-out reactions of fewer than 50 tokens
     "The passes of the reactions task"
     from conformal_ar.tasks.archives import load_reactions
@@ -265,13 +275,13 @@ TABLES = {1: subset_table, 2: dynamic_table}
 
 # %% ../../nbs/54_reproduce.ipynb #f2763023
 def reproduce(
-    task:str,              # A key of `TASKS`
+    task:str,              # A key of TASKS
     table:int,             # 1: beam subsets; 2: dynamic beams
     model:Autoregressor|None=None, # The one that comes with the package by default
     folder="runs/reproduce", # Where the model's passes are kept
     progress:bool=True,    # Show progress bars?
     pairs:int|None=None,   # Only the first pairs of the pool, for a quick look
-    **settings,            # Of `subset_table` or `dynamic_table`
+    **settings,            # Of subset_table or dynamic_table
 )->list[dict]: # The rows of the table
     "A table of the paper, with the model of a task or another one"
     known = ", ".join(TASKS)

@@ -24,6 +24,7 @@ def _copied(cache):
     new.layers = [copy.copy(layer) for layer in cache.layers]
     return new
 
+# %% ../../nbs/22_caches.ipynb #2de7ca10
 def _select(cache, rows):
     "A copy of `cache` that holds `rows`; the cache that came in keeps what it had"
     new = _copied(cache)
@@ -39,6 +40,7 @@ def _gather_append(old, rows, new):
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
+# %% ../../nbs/22_caches.ipynb #782a084c
 def _move_append(room, moves, n, new, t):
     "Copy rows `moves[1]` to `moves[0]`; append a token to the `t` of the first `n`"
     old = room[:, :, :t]
@@ -46,6 +48,7 @@ def _move_append(room, moves, n, new, t):
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
+# %% ../../nbs/22_caches.ipynb #a5281fb5
 class PrefixLayer(DynamicLayer):
     "Keys and values of a layer; rows are selected when the next token is appended"
     wanted = None # what waits to be done: a function of old tensor, its room, and new
@@ -80,6 +83,7 @@ def free_slots(
     slots[~stays] = order[free]
     return slots, stays
 
+# %% ../../nbs/22_caches.ipynb #982bb34b
 def _continue(cache, slots, rows, spent):
     "A cache for `rows` in `slots` (None: in order); their new slots; the row in each"
     if getattr(cache, "spent", False): raise ValueError(
@@ -91,6 +95,7 @@ def _continue(cache, slots, rows, spent):
     cache.spent = spent
     return found
 
+# %% ../../nbs/22_caches.ipynb #e7b6251d
 def _in_place(cache, at):
     "The same for rows in slots `at`, most of which stay; None where that does not pay"
     room, n = getattr(cache.layers[0], "room", None), len(at)
@@ -107,6 +112,7 @@ def _in_place(cache, at):
 BLOCKS = 2**torch.arange(11) # sizes of a block that are tried: 1 to 1024 queries
 EXTRA = 16                   # what a block costs beside its queries, in queries
 
+# %% ../../nbs/22_caches.ipynb #66af02c7
 class Blocks(NamedTuple):
     "The rows of a frontier, in blocks of one input each"
     rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
@@ -115,6 +121,7 @@ class Blocks(NamedTuple):
     bias:torch.Tensor # [n, 1, 1, S] 0 for source tokens, very negative for padding
     cross:DynamicCache # Keys and values, one row per input
 
+# %% ../../nbs/22_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
     new, rows = dict(device=owner.device), torch.arange(len(owner), device=owner.device)
@@ -139,6 +146,7 @@ def make_blocks(owner, cross, mask, dtype):
 # %% ../../nbs/22_caches.ipynb #362f7a35
 LEAST = -60 # logarithm of the least weight, relative to the largest
 
+# %% ../../nbs/22_caches.ipynb #0654acad
 def _attend(query, key, value, bias, scaling):
     "Attention of [n, H, m, d] queries over [n, H, S, d] keys"
     exact = query.dtype in (torch.float32, torch.float64)
@@ -150,6 +158,7 @@ def _attend(query, key, value, bias, scaling):
     weights = (scores - scores.amax(-1, keepdim=True)).clamp_(min=LEAST).exp_()
     return (weights @ value)/weights.sum(-1, keepdim=True)
 
+# %% ../../nbs/22_caches.ipynb #22943d1c
 def _attend_blocks(query, key, value, blocks, bias, scaling):
     "Attention of [R, H, 1, d] queries over the keys of their inputs"
     (n, m), (R, heads, _, width) = blocks.rows.shape, query.shape
@@ -161,6 +170,7 @@ def _attend_blocks(query, key, value, blocks, bias, scaling):
     out = _attend(query, key, value, bias, scaling).transpose(1, 2).reshape(n*m, -1)
     return out.index_select(0, blocks.place).view(R, heads, 1, width)
 
+# %% ../../nbs/22_caches.ipynb #831c65c3
 def shared_attention(module, query, key, value, attention_mask, blocks=None,
                      scaling=None, position_bias=None, **kwargs):
     "Attention whose rows share their input's keys and values where there are `blocks`"
@@ -172,6 +182,7 @@ def shared_attention(module, query, key, value, attention_mask, blocks=None,
         scaling=scaling, position_bias=position_bias, **kwargs)
     return out.transpose(1, 2), None
 
+# %% ../../nbs/22_caches.ipynb #c965e192
 AttentionInterface.register("shared", shared_attention)
 AttentionMaskInterface.register("shared", sdpa_mask)
 
@@ -203,6 +214,7 @@ def cache_bytes(
     "Memory of a cache, in all layers"
     return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
 
+# %% ../../nbs/22_caches.ipynb #af1379aa
 def prefix_bytes(
     token:int, # Bytes of the keys and values of one token
     tokens:int, # How many tokens

@@ -15,9 +15,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from ..autoregressive import real_tokens
-from .adapter import HFModel, check_tokens, pad_rows
+from .adapter import HFModel, pad_rows
 from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
                                     prefix_bytes)
+from .ready import check_tokens
 
 # %% ../../nbs/24_causal.ipynb #34590c11
 class HFCausal(HFModel):
@@ -68,6 +69,7 @@ def _plain_ids(self:HFCausal, texts, what):
         self._check_known(texts, ids, what)
     return ids
 
+# %% ../../nbs/24_causal.ipynb #7164b398
 @patch(as_prop=True)
 def prompt_start(self:HFCausal)->list: # Of ids, often empty or one
     "What the tokenizer puts before a text"
@@ -92,6 +94,7 @@ def _tokenized(self:HFCausal, inputs):
             f"{inputs[i]!r}")
     return ids
 
+# %% ../../nbs/24_causal.ipynb #5f5d9b12
 @patch
 def encode(self:HFCausal,
     texts # List of target texts
@@ -110,6 +113,7 @@ def _read(self:HFCausal, rows):
     mask = pad_rows([[1]*len(row) for row in rows], 0)
     return ids.flip(1).to(self.device), mask.flip(1).to(self.device)
 
+# %% ../../nbs/24_causal.ipynb #d554a29a
 @patch
 def prompts(self:HFCausal,
     inputs # [B] prompts
@@ -127,11 +131,13 @@ def _check_positions(self:HFCausal, mask):
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
 
+# %% ../../nbs/24_causal.ipynb #62ffde38
 @patch(as_prop=True)
 def max_target_len(self:HFCausal)->int: # None when there is no limit
     "Most tokens that a target may have, after a prompt of one token"
     return None if self.positions is None else self.positions - self._first
 
+# %% ../../nbs/24_causal.ipynb #bcf89626
 @patch
 def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
     "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
@@ -152,6 +158,7 @@ def _forced(self:HFCausal, ids, mask, targets):
     mask = torch.cat([mask, real[:, 1:].long()], 1)
     return self._forward(ids, mask, keep=targets.shape[1])
 
+# %% ../../nbs/24_causal.ipynb #32d79a8c
 @patch
 @torch.inference_mode()
 def score(self:HFCausal,
@@ -177,6 +184,7 @@ class CausalState(NamedTuple):
         "The same, to be extended for the last time"
         return self._replace(spent=True)
 
+# %% ../../nbs/24_causal.ipynb #300cae97
 @patch
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
@@ -187,6 +195,7 @@ def _begin(self:HFCausal, ids, mask):
         for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask), log_probs
 
+# %% ../../nbs/24_causal.ipynb #0f272237
 @patch
 @torch.inference_mode()
 def start(self:HFCausal,
@@ -195,6 +204,7 @@ def start(self:HFCausal,
     "Read the prompts"
     return self._begin(*self.prompts(inputs))
 
+# %% ../../nbs/24_causal.ipynb #538bef7f
 @patch
 @torch.inference_mode()
 def extend(self:HFCausal,
@@ -222,6 +232,7 @@ def _trial(self:HFCausal):
     what = "under the positions and masks of HFCausal than by itself"
     return {**same, what: (forced, plain)}
 
+# %% ../../nbs/24_causal.ipynb #5a666418
 HFCausal.checks = True
 
 # %% ../../nbs/24_causal.ipynb #c3b95384

@@ -34,6 +34,7 @@ class MaskedState(NamedTuple):
         "The same, to be extended for the last time"
         return self._replace(inner=spend(self.inner))
 
+# %% ../../nbs/27_masks.ipynb #0d3af466
 class Masked(Wrapper):
     "An `Autoregressor` that gives no probability to what masks forbid"
     def __init__(self,
@@ -47,48 +48,58 @@ class Masked(Wrapper):
     def __repr__(self):
         return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"
 
-    def fingerprint(self)->str:
-        "SHA-256 of the model's fingerprint and of the masks"
-        return described_hash(self.ar, self.masks)
+# %% ../../nbs/27_masks.ipynb #7dee092e
+@patch
+def fingerprint(self:Masked)->str:
+    "SHA-256 of the model's fingerprint and of the masks"
+    return described_hash(self.ar, self.masks)
 
-    def _known(self, inputs, device):
-        "What each mask needs of the inputs"
-        return tuple(m.prepare(inputs).to(device) for m in self.masks)
+# %% ../../nbs/27_masks.ipynb #35555a5a
+@patch
+def _known(self:Masked, inputs, device):
+    "What each mask needs of the inputs"
+    return tuple(m.prepare(inputs).to(device) for m in self.masks)
 
-    def _forbid(self, log_probs, ids, known):
-        "The log-probabilities of the next token, −∞ where a mask forbids it"
-        for mask, k in zip(self.masks, known):
-            found = mask(ids, k)
-            if found.shape != log_probs.shape: raise ValueError(
-                f"{type(mask).__name__} gives {list(found.shape)} for {len(ids)} "
-                f"prefixes, not {list(log_probs.shape)}: a row each, with every token")
-            log_probs = log_probs.masked_fill(found, -torch.inf)
-        return log_probs
+# %% ../../nbs/27_masks.ipynb #f395d41c
+@patch
+def _forbid(self:Masked, log_probs, ids, known):
+    "The log-probabilities of the next token, −∞ where a mask forbids it"
+    for mask, k in zip(self.masks, known):
+        found = mask(ids, k)
+        if found.shape != log_probs.shape: raise ValueError(
+            f"{type(mask).__name__} gives {list(found.shape)} for {len(ids)} "
+            f"prefixes, not {list(log_probs.shape)}: a row each, with every token")
+        log_probs = log_probs.masked_fill(found, -torch.inf)
+    return log_probs
 
-    @torch.inference_mode()
-    def start(self,
-        inputs # [B] inputs of the model
-    )->tuple: # State and [B, V] log-probabilities of the first token
-        "Log-probabilities after the empty prefix; −∞ where forbidden"
-        inner, log_probs = self.ar.start(inputs)
-        device = log_probs.device
-        ids = torch.zeros(len(inputs), 0, dtype=torch.long, device=device)
-        known = self._known(inputs, device)
-        return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
+# %% ../../nbs/27_masks.ipynb #9157c868
+@patch
+@torch.inference_mode()
+def start(self:Masked,
+    inputs # [B] inputs of the model
+)->tuple: # State and [B, V] log-probabilities of the first token
+    "Log-probabilities after the empty prefix; −∞ where forbidden"
+    inner, log_probs = self.ar.start(inputs)
+    device = log_probs.device
+    ids = torch.zeros(len(inputs), 0, dtype=torch.long, device=device)
+    known = self._known(inputs, device)
+    return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
 
-    @torch.inference_mode()
-    def extend(self,
-        state:MaskedState, # Stays usable, unless it is spend(state)
-        rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
-        tokens:torch.Tensor, # [R] token to append to each
-    )->tuple: # State of R rows and [R, V] log-probabilities of the next token
-        "Log-probabilities after one more token; −∞ where forbidden"
-        new = dict(device=state.ids.device)
-        rows, tokens = torch.as_tensor(rows, **new), torch.as_tensor(tokens, **new)
-        inner, log_probs = self.ar.extend(state.inner, rows, tokens)
-        ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
-        known = tuple(k[rows] for k in state.known)
-        return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
+# %% ../../nbs/27_masks.ipynb #c539ce42
+@patch
+@torch.inference_mode()
+def extend(self:Masked,
+    state:MaskedState, # Stays usable, unless it is spend(state)
+    rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
+    tokens:torch.Tensor, # [R] token to append to each
+)->tuple: # State of R rows and [R, V] log-probabilities of the next token
+    "Log-probabilities after one more token; −∞ where forbidden"
+    new = dict(device=state.ids.device)
+    rows, tokens = torch.as_tensor(rows, **new), torch.as_tensor(tokens, **new)
+    inner, log_probs = self.ar.extend(state.inner, rows, tokens)
+    ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
+    known = tuple(k[rows] for k in state.known)
+    return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)
 
 # %% ../../nbs/27_masks.ipynb #5c975850
 @patch
@@ -109,6 +120,7 @@ def forbidden(self:Masked,
                 found[rows, step] |= barred
     return found & real_tokens(targets, self.end_token_id, self.pad_token_id)
 
+# %% ../../nbs/27_masks.ipynb #1e90aa48
 @patch
 def score(self:Masked,
     inputs, # [B] inputs of the model

@@ -15,7 +15,7 @@ import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
 from ..autoregressive import spend, stepwise_scores
-from .adapter import check_tokens
+from .ready import check_tokens
 
 # %% ../../nbs/26_rules.ipynb #9778bb35
 class ProcessedState(NamedTuple):
@@ -28,10 +28,12 @@ class ProcessedState(NamedTuple):
         "The same, to be extended for the last time"
         return self._replace(inner=spend(self.inner))
 
+# %% ../../nbs/26_rules.ipynb #059a2253
 def _own(name, *default):
     "What a wrapper has from its model; the default where the model has none"
     return property(lambda self: getattr(self.ar, name, *default))
 
+# %% ../../nbs/26_rules.ipynb #18af6f8c
 class Wrapper:
     "An `Autoregressor` around another one, with its tokens, texts and rounding"
     def __init__(self, ar):
@@ -55,6 +57,7 @@ class Wrapper:
     def encode(self, texts): return self.ar.encode(texts)
     def decode(self, ids): return self.ar.decode(ids)
 
+# %% ../../nbs/26_rules.ipynb #94105f35
 class Processed(Wrapper):
     "An `Autoregressor` under the rules of logits processors, renormalised"
     def __init__(self,
@@ -83,6 +86,7 @@ def _process(self:Processed, ids, log_probs, owner):
     dead = (log_probs == -torch.inf).all(1, keepdim=True)
     return log_probs.log_softmax(-1).masked_fill(dead, -torch.inf)
 
+# %% ../../nbs/26_rules.ipynb #aa054154
 @patch
 def _before(self:Processed, inputs):
     "[B, S] tokens before the first one that is generated"
@@ -125,6 +129,7 @@ def start(self:Processed,
     ids = self._before(inputs)
     return ProcessedState(inner, ids, owner), self._process(ids, log_probs, owner)
 
+# %% ../../nbs/26_rules.ipynb #434e7d50
 @patch
 @torch.inference_mode()
 def extend(self:Processed,
@@ -153,6 +158,7 @@ def score(self:Processed,
 # what a processor works out when it is first called
 _worked_out = ("prepared_bias_variables", "length_1_bias", "multi_token_biases")
 
+# %% ../../nbs/26_rules.ipynb #afee0a7b
 def _described(value):
     "Something printable that tells rules apart"
     if isinstance(value, torch.Tensor): return value.tolist()
@@ -167,6 +173,7 @@ def _described(value):
     if not hasattr(value, "__dict__"): return repr(value)
     return [type(value).__name__, _described(vars(value))]
 
+# %% ../../nbs/26_rules.ipynb #272f1473
 def described_hash(
     ar, # A model with a fingerprint
     rules # Logits processors, or masks
@@ -175,6 +182,7 @@ def described_hash(
     known = [ar.fingerprint(), [_described(p) for p in rules]]
     return sha256(repr(known).encode()).hexdigest()
 
+# %% ../../nbs/26_rules.ipynb #a186f46d
 @patch
 def fingerprint(self:Processed)->str:
     "SHA-256 of the model's fingerprint and of the rules"

@@ -17,10 +17,10 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, DynamicCache,
 from transformers.modeling_outputs import BaseModelOutput
 
 from ..autoregressive import real_tokens
-from .adapter import (HFModel, _no_bar, _token, check_tokens, pad_rows,
-                                     shipped_models)
+from .adapter import HFModel, _no_bar, pad_rows, shipped_models
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
                                     cache_bytes, make_blocks, prefix_bytes)
+from .ready import _token, check_tokens
 
 # %% ../../nbs/23_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
@@ -48,6 +48,7 @@ def _read(self:HFSeq2Seq, rows):
     out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
     return out.last_hidden_state, mask
 
+# %% ../../nbs/23_seq2seq.ipynb #43942388
 @patch
 def _encoded(self:HFSeq2Seq, inputs):
     "Run the encoder on texts"
@@ -71,6 +72,7 @@ def _whole(self:HFSeq2Seq, ids):
         return dict(decoder_attention_mask=torch.ones_like(ids))
     return {}
 
+# %% ../../nbs/23_seq2seq.ipynb #f1d482a7
 @patch
 def _forced(self:HFSeq2Seq, hidden, mask, targets):
     "[B, L, V] log-probabilities at every place of the targets, in one pass"
@@ -80,6 +82,7 @@ def _forced(self:HFSeq2Seq, hidden, mask, targets):
                      decoder_input_ids=ids, use_cache=False, **self._whole(ids))
     return out.logits.float().log_softmax(-1)
 
+# %% ../../nbs/23_seq2seq.ipynb #404b2285
 @patch
 @torch.inference_mode()
 def score(self:HFSeq2Seq,
@@ -146,6 +149,7 @@ def _begin(self:HFSeq2Seq, hidden, mask):
     first = torch.full_like(owner, self.start_token_id)
     return self._step(own, DynamicCache(), hidden, mask, owner, first)
 
+# %% ../../nbs/23_seq2seq.ipynb #98681361
 @patch
 @torch.inference_mode()
 def start(self:HFSeq2Seq,
@@ -154,6 +158,7 @@ def start(self:HFSeq2Seq,
     "Encode the inputs and take the first decoding step"
     return self._begin(*self._encoded(inputs))
 
+# %% ../../nbs/23_seq2seq.ipynb #7ca654b7
 @patch
 @torch.inference_mode()
 def extend(self:HFSeq2Seq,

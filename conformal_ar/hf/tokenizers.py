@@ -20,6 +20,7 @@ from transformers import (AutoTokenizer, PreTrainedConfig, PreTrainedTokenizer,
 # %% ../../nbs/20_tokenizers.ipynb #10f4f5f5
 _pieces = re.compile(r"[0-9]+|[^0-9]")
 
+# %% ../../nbs/20_tokenizers.ipynb #61c9af95
 def _spell(text, places):
     "Tokens of a sum: digits from last to first, those of operands with their place"
     tokens = []
@@ -88,6 +89,7 @@ TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"
 
 _token = re.compile(TOKEN + "|(?s:.)") # or another character, to be found at once
 
+# %% ../../nbs/20_tokenizers.ipynb #979a3dd8
 def smiles_tokens(
     text # SMILES, dots and > included
 )->list: # Of texts
@@ -112,6 +114,6 @@ def smiles_tokenizer(
     end = [("</s>", ids["</s>"])]
     tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=end)
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
-        model_max_length=max_len, clean_up_tokenization_spaces=False,
-        split_special_tokens=True)
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>",
+        unk_token="<unk>", model_max_length=max_len, split_special_tokens=True,
+        clean_up_tokenization_spaces=False)
