@@ -22,6 +22,7 @@ _names = {
     "loading": "load",
     "planning": "plan",
     "equivalence": "ClassSet",
+    "selection": "select",
     "validity": "exchangeability_test",
     "monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",

@@ -28,6 +28,7 @@ class Calibration:
     other_risk = None # name of a risk that may stand in place of coverage
     missing = "have more than max_len={max_len} tokens or probability 0"
     remedy = "Use a larger max_len"
+    nested = False # does one threshold on one score make a set?
 
     def __init__(self,
         *,
@@ -91,6 +92,7 @@ class Calibrated(NamedTuple):
     thresholds:np.ndarray # [steps] least scores, in nats (per token if the score is)
     guarantee:Guarantee   # What it guarantees
     coverable:int         # Pairs whose target a set can hold at all
+    scores:np.ndarray=()  # Finite calibration scores, rising, for p-values
 
 # %% ../nbs/86_calibration.ipynb #ed22e9a8
 @patch
@@ -103,7 +105,8 @@ def _fit(self:Calibration, label, scores, groups):
     thresholds, dropped = tolerance_region(scores, ranks)
     self._check_bounded(where, scores, thresholds, ranks, dropped, groups)
     guarantee = self._guaranteed(label, n, len(scores), int(ranks.sum()), groups)
-    return Calibrated(thresholds, guarantee, int(fits.sum()))
+    kept = np.sort(scores[fits, 0]) if self.nested else np.empty(0)
+    return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
 
 # %% ../nbs/86_calibration.ipynb #687edb9f
 @patch

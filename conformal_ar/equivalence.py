@@ -71,9 +71,11 @@ def merge_equivalent(
     keys = sorted(classes, key=lambda k: -total[k])
     best = [classes[k][0] for k in keys] # members come best first
     kind = getattr(canonicalize, "set_class", ClassSet)
+    def best_p(p, rows): return None if p is None else [p[r].max() for r in rows]
     return kind([s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
-        strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid)
+        strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
+        p_values=best_p(s.p_values, [classes[k] for k in keys]))
 
 # %% ../nbs/12_equivalence.ipynb #81542ea3
 def have_form(

@@ -16,17 +16,17 @@ from fastcore.basics import patch
 from .conformal import check_count, check_risk
 
 # %% ../nbs/04_guarantee.ipynb #4a09226d
-KINDS = ("marginal", "group", "pac", "post-hoc")
+KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr")
 
 # %% ../nbs/04_guarantee.ipynb #3c01b762
 @dataclass(frozen=True, repr=False)
 class Guarantee:
     "A set contains the target with probability at least `coverage`"
     coverage:float              # Guaranteed probability, in [0, 1]
-    kind:str                    # 'marginal', 'group', 'pac' or 'post-hoc'
+    kind:str                    # One of KINDS
     n_cal:int                   # Calibration pairs; the group's, for 'group'
     k:int                       # Calibration scores dropped, over all steps
-    confidence:float|None=None  # Probability that 'pac' or 'post-hoc' holds
+    confidence:float|None=None  # Probability that it holds, where it may fail
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -57,7 +57,9 @@ class Guarantee:
 
 # %% ../nbs/04_guarantee.ipynb #2cdc4128
 _meaning = dict(marginal="on average over calibration sets",
-                group="within the group, on average over calibration sets")
+                group="within the group, on average over calibration sets",
+                weighted="on average, where the likelihood ratios are right",
+                adaptive="in the long run", fdr="on average over batches")
 
 @patch
 def __repr__(self:Guarantee):
@@ -69,9 +71,12 @@ def __repr__(self:Guarantee):
 
 @patch
 def _repr_markdown_(self:Guarantee):
-    sure = f"with confidence {self.confidence or 0:g} over calibration sets"
-    return ("A set contains the target with probability at least "
-            f"**{self.coverage:.4g}**, {_meaning.get(self.kind, sure)} "
+    how = _meaning.get(self.kind)
+    sure = self.confidence
+    if sure: how = f"with confidence {sure:g} over calibration sets"
+    what = "A set contains the target with probability"
+    if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
+    return (f"{what} at least **{self.coverage:.4g}**, {how} "
             f"({self.kind}; {self.n_cal:,} calibration pairs).")
 
 # %% ../nbs/04_guarantee.ipynb #6d01eb7e

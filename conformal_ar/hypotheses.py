@@ -176,9 +176,11 @@ def prediction_sets(
     table:Hypotheses,    # Hypotheses of n inputs
     model:Autoregressor, # Decodes them
     inputs:Sequence,     # [n] what was asked
+    p_values:np.ndarray|None=None, # [R] of each hypothesis
 )->list[PredictionSet]: # [n] sets; one may be empty
     "Prediction sets from a table of hypotheses, the most probable sequence first"
-    table = table.select(np.lexsort((-table.sums, table.owner)))
+    order = np.lexsort((-table.sums, table.owner))
+    table, p = table.select(order), None if p_values is None else p_values[order]
     texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
     edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
@@ -187,5 +189,6 @@ def prediction_sets(
         rows = list(first.values())
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
         out = table.truncated[i]
-        sets.append(PredictionSet(list(first), sums[rows], tokens, out, inputs[i]))
+        own = None if p is None else p[rows]
+        sets.append(PredictionSet(list(first), sums[rows], tokens, out, inputs[i], own))
     return sets

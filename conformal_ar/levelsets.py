@@ -20,6 +20,7 @@ from .procedure import Procedure
 class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
+    nested = True
 
     @delegates(Procedure.__init__)
     def __init__(self,

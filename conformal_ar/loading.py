@@ -11,10 +11,12 @@ from .dynamic import DynamicConformalBeams
 from .levelsets import ConformalLevelSets
 from .procedure import Procedure
 from .saving import FIELDS, calibration_file, read_calibration
+from .selection import select
 from .subsets import ConformalBeamSubsets
 
 # %% ../nbs/67_loading.ipynb #329e8220
-_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets)
+_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets,
+               select)
 PROCEDURES = {kind.__name__: kind for kind in _procedures}
 
 def load(

@@ -25,6 +25,7 @@ from .evaluation import Evaluation, evaluate_sets
 from .groups import by_length, group_numbers, input_groups
 from .guarantee import Guarantee
 from .hypotheses import Hypotheses, join_tables, prediction_sets
+from .p_values import rank_p_values
 from .pairs import Pairs, join_pairs, read_pairs, warn_missed
 from .saving import function_name, restored, saved_fields, write_calibration
 from .search import threshold_search
@@ -231,9 +232,14 @@ def select(self:Procedure,
 )->Hypotheses: # The rows that pass the thresholds of their own group
     "The sets of this calibration, from a table decoded more loosely"
     own = self.thresholds
-    if isinstance(self.group, by_length): own = own[self.group.of(table.length)]
-    elif self.group is not None: own = own[self._number(inputs)][table.owner]
+    if self.group is not None: own = own[self._row_groups(table, inputs)]
     return table.select((self._row_scores(table) >= own - self.margin).all(1))
+
+@patch
+def _row_groups(self:Procedure, table, inputs):
+    "[R] number of the group of each hypothesis"
+    if isinstance(self.group, by_length): return self.group.of(table.length)
+    return self._number(inputs)[table.owner]
 
 @patch
 def _row_scores(self:Procedure, table):
@@ -260,10 +266,22 @@ def sets(self:Procedure,
     table:Hypotheses, # The members of all sets, of search or select
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
-    "The prediction sets in a table"
-    found = prediction_sets(table, self.model, inputs)
+    "The prediction sets in a table, with p-values where one threshold makes them"
+    one = self.nested and self._found # one threshold, and scores to compare with
+    p_values = self._row_p_values(table, inputs) if one else None
+    found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
+
+@patch
+def _row_p_values(self:Procedure, table, inputs):
+    "[R] p-value of each hypothesis among the calibration scores of its group"
+    scores, p = self._row_scores(table)[:, 0] + self.margin, np.zeros(len(table))
+    group = 0 if self.group is None else self._row_groups(table, inputs)
+    for g, (label, guarantee) in enumerate(self.guarantees.items()):
+        own = np.broadcast_to(group == g, p.shape)
+        p[own] = rank_p_values(scores[own], self._found[label].scores, guarantee.n_cal)
+    return p
 
 # %% ../nbs/06_procedure.ipynb #43ae20d0
 @patch

@@ -22,7 +22,7 @@ from .groups import by_length, group_key, group_label
 from .guarantee import Guarantee
 
 # %% ../nbs/66_saving.ipynb #fa4d80b3
-FORMAT, FILE = 2, "conformal.json"
+FORMAT, FILE = 3, "conformal.json"
 
 def calibration_file(
     folder:str|Path, # A folder, or the file itself
@@ -143,7 +143,8 @@ def _plain(name, value):
 def _saved(label, found):
     "One group of a calibration as JSON"
     return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
-                coverable=found.coverable, guarantee=found.guarantee.asdict())
+                coverable=found.coverable, guarantee=found.guarantee.asdict(),
+                scores=np.asarray(found.scores, float).tolist())
 
 def _fingerprint(model):
     return model.fingerprint() if hasattr(model, "fingerprint") else None
@@ -154,7 +155,8 @@ MOST = 10**6 # a setting that was read is no larger: no file asks for endless wo
 FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               canonicalize=(str, _none), found=list, fingerprint=(str, _none),
               versions=dict, notes=dict)
-_found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict)
+_found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
+                     scores=list)
 
 # %% ../nbs/66_saving.ipynb #db73c951
 def _settings(path, kind, saved):
@@ -181,18 +183,25 @@ def _risk(path, name, text):
 def _calibrated(path, saved):
     "Label and calibration of a saved group, checked"
     check_fields(path, saved, _found_fields)
-    try: t = np.array(saved["thresholds"])
-    except (ValueError, OverflowError): t = np.array(None)
-    if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
-        raise ValueError(f"{path}: thresholds are not finite numbers")
+    t, scores = (_numbers(path, name, saved[name]) for name in ("thresholds", "scores"))
     try: guarantee = Guarantee(**saved["guarantee"])
     except (TypeError, ValueError, OverflowError) as e:
         raise ValueError(f"{path}: the guarantee is not possible ({e})") from None
+    if len(scores) > guarantee.n_cal or (np.diff(scores) < 0).any():
+        raise ValueError(f"{path}: the scores cannot be those of a calibration")
     try: label = group_label(saved["group"])
     except (ValueError, TypeError, RecursionError): label = {}
     if isinstance(label, dict): raise ValueError(
         f"{path}: {saved['group']!r:.60} is a group that is not known")
-    return label, Calibrated(t.astype(float), guarantee, saved["coverable"])
+    return label, Calibrated(t, guarantee, saved["coverable"], scores)
+
+def _numbers(path, name, values):
+    "[m] finite numbers, checked"
+    try: t = np.array(values)
+    except (ValueError, OverflowError): t = np.array(None)
+    if t.ndim != 1 or t.dtype.kind not in "fi" or not np.isfinite(t).all():
+        raise ValueError(f"{path}: {name} are not finite numbers")
+    return t.astype(float)
 
 # %% ../nbs/66_saving.ipynb #901dba9f
 def _check_model(path, saved, model):

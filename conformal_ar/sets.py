@@ -21,6 +21,7 @@ class PredictionSet:
     tokens:list[tuple[int, ...]] # [R] their token ids
     truncated:bool=False    # Did the search run out of budget?
     input:object=None       # What the set was predicted for
+    p_values:np.ndarray|None=None # [R] conformal p-values, where there are any
 
     def __post_init__(self):
         tokens = [tuple(int(i) for i in t) for t in self.tokens]
@@ -32,6 +33,10 @@ class PredictionSet:
             "the scores of a set must be in descending order and hold no NaN")
         plain = dict(texts=list(self.texts), scores=scores, tokens=tokens,
                      truncated=bool(self.truncated))
+        if self.p_values is not None:
+            plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
+            if len(plain["p_values"]) != n:
+                raise ValueError("a set needs one p-value per member")
         for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
@@ -59,6 +64,7 @@ def to_frame(self:PredictionSet): # A pandas.DataFrame
     "Texts, probabilities and scores as columns; needs pandas"
     from pandas import DataFrame
     columns = dict(text=list(self), probability=self.probabilities, score=self.scores)
+    if self.p_values is not None: columns["p_value"] = self.p_values
     return DataFrame(columns)
 
 # %% ../nbs/05_sets.ipynb #70d48879
@@ -90,7 +96,10 @@ def _repr_html_(self:PredictionSet, most=10):
     name = f"{code(self.input)} → " if isinstance(self.input, str) else ""
     caption = f"<p>{name}{size}{', truncated' if self.truncated else ''}</p>"
     if len(self) == 0: return caption
-    headings, (texts, *others) = zip(*self._columns().items())
+    columns = self._columns()
+    if self.p_values is not None:
+        columns["p-value"] = [f"{p:.3g}" for p in self.p_values]
+    headings, (texts, *others) = zip(*columns.items())
     table = line(["rank", *headings], "th")
     for i, (text, *cells) in enumerate(zip(texts[:most], *others), 1):
         table += line([i, code(text), *cells])

@@ -47,6 +47,8 @@ class ConformalBeamSubsets(Procedure):
 
     @property
     def conditional(self): return self.beam_alpha is not None
+    @property
+    def nested(self): return self.beam_alpha is None
 
 # %% ../nbs/07_subsets.ipynb #545b59ab
 @patch
