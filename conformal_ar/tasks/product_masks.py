@@ -20,7 +20,7 @@ from .reactions import _rdkit
 from .smiles_reader import bare_token, element, smiles_pieces
 from ..hf.masks import Masked
 
-# %% ../../nbs/45_product_masks.ipynb #90866f28
+# %% ../../nbs/45_product_masks.ipynb #e3d75cf7
 class SmilesGrammar:
     "Forbids pieces that cannot follow, and an end with open parentheses or rings"
     def __init__(self,
@@ -28,7 +28,8 @@ class SmilesGrammar:
         end_token_id, # Id of the end
     ):
         self.pieces = p = smiles_pieces(tuple(tokens), end_token_id)
-        rings = sorted({r for row in p.steps for step in row if step for r in step.rings})
+        steps = [step for row in p.steps for step in row if step]
+        rings = sorted({ring for step in steps for ring in step.rings})
         depth = p.table(lambda step: step.depth).view(-1, 1)
         self.counts = torch.cat([depth, p.counts(rings, lambda step: step.rings)], 1)
         lowest = p.table(lambda step: step.lowest)[:, None]
@@ -36,7 +37,7 @@ class SmilesGrammar:
         too_low = torch.arange(self.depths)[:, None] + lowest < 0
         self.barred = (p.barred[:, None] | too_low).flatten(0, 1) # [Q·D, V]
 
-    def prepare(self, inputs): "Nothing"; return torch.zeros(len(inputs))
+    def prepare(self, inputs): return torch.zeros(len(inputs)) # needs nothing
 
     def __call__(self, ids, known):
         path = self.pieces.path(ids)
@@ -48,7 +49,7 @@ class SmilesGrammar:
         found[:, self.pieces.end.to(ids.device)] |= opened[:, None]
         return found
 
-# %% ../../nbs/45_product_masks.ipynb #cc12b7f9
+# %% ../../nbs/45_product_masks.ipynb #db5dd77c
 class MassBalance:
     "Forbids more atoms of an element than are written in the source; hydrogen is free"
     def __init__(self,
@@ -58,7 +59,8 @@ class MassBalance:
         self.pieces = p = smiles_pieces(tuple(tokens), end_token_id)
         self.coming = {state: p.possible(state) for state in p.states}
         steps = [step for row in p.steps for step in row if step]
-        self.names = sorted({e for s in steps for e in (*s.atoms, *self.coming[s.after])})
+        found = {e for s in steps for e in (*s.atoms, *self.coming[s.after])}
+        self.names = sorted(found)
         self.counts = p.counts(self.names, lambda step: step.atoms)
         kinds = {frozenset(): 0} # of needs
         self.kind = p.table(lambda s: kinds.setdefault(self._needs(s), len(kinds)))
@@ -71,7 +73,7 @@ class MassBalance:
         self.used = torch.tensor(used).view(-1, len(kinds)).float() # [P, K]
 
     def _needs(self, step):
-        "Each need is a choice of elements, with the atoms that must be left of one of them"
+        "Each need: some elements, with the atoms that must be left of one of them"
         n, at = Counter(step.atoms), self.names.index
         needs = [((at(e), n[e]),) for e in n]
         coming = tuple((at(e), n[e] + 1) for e in self.coming[step.after])
@@ -84,13 +86,14 @@ class MassBalance:
         return torch.tensor(rows).view(len(inputs), len(self.names)).float()
 
     def __call__(self, ids, known):
-        of, least, used, kind = (t.to(ids.device) for t in (self.of, self.least, self.used, self.kind))
+        tables = self.of, self.least, self.used, self.kind
+        of, least, used, kind = (table.to(ids.device) for table in tables)
         path = self.pieces.path(ids)
         left = known - self.pieces.total(self.counts, ids, path)
         lacking = (left[:, of] < least).all(-1) # [R, P]
         return (lacking.float() @ used > 0).gather(1, kind[path[:, -1]])
 
-# %% ../../nbs/45_product_masks.ipynb #13561266
+# %% ../../nbs/45_product_masks.ipynb #860c6aa8
 def _hash(text):
     "A whole number of 64 bits for a text"
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), signed=True)
@@ -113,7 +116,8 @@ class NewMolecule:
     def __call__(self, ids, known):
         texts = self.pieces.written(ids)
         now = torch.tensor([_hash(t) for t in texts], device=ids.device)
-        old = (now[:, None] == known).any(1) & torch.tensor([t != "" for t in texts], device=ids.device)
+        any_text = torch.tensor([t != "" for t in texts], device=ids.device)
+        old = (now[:, None] == known).any(1) & any_text
         return old[:, None] & self.pieces.end.to(ids.device)
 
 # %% ../../nbs/45_product_masks.ipynb #1b27fc16
@@ -134,21 +138,23 @@ class ValidMolecule(SmilesGrammar):
         found[may_end[torch.tensor(bad, dtype=torch.bool, device=ids.device)]] |= end
         return found
 
-# %% ../../nbs/45_product_masks.ipynb #6b4c535e
+# %% ../../nbs/45_product_masks.ipynb #26d44ec2
 _ALL_RULES = 127 # of syntax, left to the grammar
 
 @cache
 def _prefix_reader():
     "A reader of partialsmiles that judges atoms without brackets, and its errors"
-    try: from partialsmiles.smiparser import SmilesParser, KekulizationFailure, ValenceError
+    try: from partialsmiles import smiparser, exceptions
     except ImportError as e: raise ImportError(
         "ValidPrefix needs partialsmiles: pip install 'conformal_ar[chem]'") from e
-    class Reader(SmilesParser):
+    class Reader(smiparser.SmilesParser):
         def hasCommonValence(self, atom, state):
             if state.hcount[atom.idx] != -1: return True # in brackets
-            if atom.element == 7 and self.getAdjustedExplicitValence(atom, state) <= 5: return True
-            return super().hasCommonValence(atom, state)
-    return Reader(True, _ALL_RULES), (ValenceError, KekulizationFailure)
+            bonds = self.getAdjustedExplicitValence(atom, state)
+            nitro = atom.element == 7 and bonds <= 5
+            return nitro or super().hasCommonValence(atom, state)
+    errors = exceptions.ValenceError, exceptions.KekulizationFailure
+    return Reader(True, _ALL_RULES), errors
 
 @lru_cache(maxsize=200_000)
 def is_hopeless(
@@ -159,10 +165,10 @@ def is_hopeless(
     whole = re.sub(r"(\[[^\]]*|%\d?)$", "", text) # without an unfinished atom or number
     try: reader.parse(whole)
     except errors: return True
-    except Exception: return False # syntax is the grammar's, and what it does not know may be right
+    except Exception: return False # syntax is the grammar's; the rest may be right
     return False
 
-# %% ../../nbs/45_product_masks.ipynb #2e562a3e
+# %% ../../nbs/45_product_masks.ipynb #cf5d932d
 class ValidPrefix:
     "Forbids all that follows a prefix which no end makes a molecule"
     def __init__(self,
@@ -173,7 +179,7 @@ class ValidPrefix:
         closes = [re.search(r"[)\d]", text) is not None for text in self.pieces.texts]
         self.closes = torch.tensor(closes)
 
-    def prepare(self, inputs): "Nothing"; return torch.zeros(len(inputs))
+    def prepare(self, inputs): return torch.zeros(len(inputs)) # needs nothing
 
     def __call__(self, ids, known):
         dead = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)

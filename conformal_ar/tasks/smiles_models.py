@@ -6,15 +6,13 @@
 __all__ = ['REACTION_T5', 'T5CHEM', 'SPACED', 'unchanged', 'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt',
            'spaced', 'SmilesModel']
 
-# %% ../../nbs/39_smiles_models.ipynb #47a2954d
+# %% ../../nbs/39_smiles_models.ipynb #266e9d83
 import re
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Callable
 
-# %% ../../nbs/39_smiles_models.ipynb #402d50d6
-import torch
-from fastcore.basics import patch
+# %% ../../nbs/39_smiles_models.ipynb #4caff20a
 from ..hf.rules import Wrapper
 from ..hf.tokenizers import smiles_tokens
 from .smiles_reader import bare_token
@@ -56,7 +54,7 @@ REACTION_T5 = SmilesTask(prompt=reaction_t5_prompt) # sagawa/ReactionT5v2-forwar
 T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
 
-# %% ../../nbs/39_smiles_models.ipynb #6c1bc7f1
+# %% ../../nbs/39_smiles_models.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 
 class SmilesModel(Wrapper):
@@ -82,7 +80,9 @@ class SmilesModel(Wrapper):
     def decode(self, ids): return [self.task.clean(t) for t in self.ar.decode(ids)]
     def start(self, inputs): return self.ar.start(self.prompted(inputs))
     def extend(self, state, rows, tokens): return self.ar.extend(state, rows, tokens)
-    def score(self, inputs, targets): return self.ar.score(self.prompted(inputs), targets)
+
+    def score(self, inputs, targets):
+        return self.ar.score(self.prompted(inputs), targets)
 
     def row_bytes(self, inputs, max_len):
         "Memory of one prefix in a search"

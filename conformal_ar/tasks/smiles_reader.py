@@ -17,7 +17,7 @@ import torch
 from fastcore.basics import patch
 from torch.nn.functional import embedding_bag, pad
 
-# %% ../../nbs/38_smiles_reader.ipynb #db72bfba
+# %% ../../nbs/38_smiles_reader.ipynb #b98b33c4
 ELEMENTS = set("""H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe
     Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe
     Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb
@@ -27,7 +27,8 @@ AROMATIC = set("se as te si b c n o p s".split()) # spelt so where they are arom
 _symbol = "|".join(sorted(ELEMENTS | AROMATIC, key=lambda s: (-len(s), s)))
 _bracket = (rf"\[\d*(?:{_symbol}|\*)(?:@[A-Z]{{2}}\d+|@{{0,2}})(?:H\d?)?"
             r"(?:[+-]\d\d?|\+{1,4}|-{1,4})?(?::\d+)?\]")
-_token = re.compile(_bracket + r"|Br|Cl|[BCNOPSFIbcnops*]|[-=#:/\\~$]|%\d\d|\d|[().]|\n")
+_token = re.compile(
+    _bracket + r"|Br|Cl|[BCNOPSFIbcnops*]|[-=#:/\\~$]|%\d\d|\d|[().]|\n")
 
 # %% ../../nbs/38_smiles_reader.ipynb #c50e2d2b
 def token_kind(
@@ -54,7 +55,7 @@ def element(
     symbol = found and (found[1] or found[2]).capitalize()
     return None if symbol == "H" else symbol
 
-# %% ../../nbs/38_smiles_reader.ipynb #7070d1ff
+# %% ../../nbs/38_smiles_reader.ipynb #f8811f4b
 _endings = "]", "C]", "1]", "H1]", *(c + "]" for c in "abcdefghiklmnoprstuvy")
 
 @lru_cache(maxsize=None)
@@ -64,7 +65,7 @@ def _can_close(text):
 
 def unfinished(
     text:str,  # How some tokens begin
-    first:set, # First characters of all pieces
+    first:str, # First characters of all pieces
 )->bool: # False also for what no token begins with
     "May the next piece belong to the same token?"
     if text in ("C", "B"): return {"C": "l", "B": "r"}[text] in first
@@ -83,7 +84,7 @@ def shorten(
     found = element("[" + known)
     return "[*" + re.sub(r"\d+", "1", rest), [found] if found else []
 
-# %% ../../nbs/38_smiles_reader.ipynb #4729baf2
+# %% ../../nbs/38_smiles_reader.ipynb #33d4ea4f
 class Step(NamedTuple):
     "What a piece does to a reader"
     after:str   # Its state afterwards
@@ -95,7 +96,7 @@ class Step(NamedTuple):
 def read(
     state:str, # Of the reader; at first it is start
     piece:str, # To be read
-    first:set, # First characters of all pieces
+    first:str, # First characters of all pieces
 )->Step|None: # None where the piece may not stand
     "Read a piece of SMILES"
     kind, text = (state, piece) if state in FOLLOWS else (None, state + piece)
@@ -123,7 +124,7 @@ def bare_token(
     "What a token says of SMILES, without marks of spaces"
     return re.sub(r"[\s▁Ġ]", "", token)
 
-# %% ../../nbs/38_smiles_reader.ipynb #7e54eea1
+# %% ../../nbs/38_smiles_reader.ipynb #6ce82dd7
 class SmilesPieces:
     "What each piece of a vocabulary does, in each state of a reader"
     def __init__(self,
@@ -133,7 +134,7 @@ class SmilesPieces:
         self.texts = [t or "" for t in tokens]
         self.end = torch.arange(len(tokens)) == end_token_id
         pieces = ["\n" if i == end_token_id else t for i, t in enumerate(tokens)]
-        self.first = {t[0] for t in pieces if t}
+        self.first = "".join(sorted({t[0] for t in pieces if t}))
         self.states, self.steps = ["start"], []
         for state in self.states: # which grow on the way
             row = [None if t is None else read(state, t, self.first) for t in pieces]
@@ -201,7 +202,7 @@ def total(self:SmilesPieces,
     rows = path[:, :-1]*len(self.texts) + ids
     return embedding_bag(rows, table.to(ids.device), mode="sum")
 
-# %% ../../nbs/38_smiles_reader.ipynb #7d0776c0
+# %% ../../nbs/38_smiles_reader.ipynb #8f1f1187
 @patch
 def written(self:SmilesPieces,
     ids:torch.Tensor, # [R, S] pieces
@@ -215,7 +216,7 @@ def possible(self:SmilesPieces,
 )->list: # Of symbols; none where it is settled, or hydrogen may be meant
     "Elements that the atom which waits may become"
     if state in FOLLOWS or not re.fullmatch(r"\[?[A-Za-z]", state): return []
-    longer = [state + c for c in sorted(self.first) if c.islower()]
-    atoms = [t for t in (state, *longer) if t in ("Cl", "Br") or unfinished(t, self.first)]
-    found = {element(t) for t in atoms}
+    texts = state, *(state + c for c in self.first if c.islower())
+    may = [t for t in texts if t in ("Cl", "Br") or unfinished(t, self.first)]
+    found = {element(t) for t in may}
     return [] if None in found else sorted(found)
