@@ -26,11 +26,11 @@ COMMANDS = { # of Python; they write nbs/results/*.json too
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
     "demo": [], "benchmarks": [],
     "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines"],
-    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions"]}
+    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_each_mask"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["72_benchmarks"],
     "additions": ["09_levelsets", "32_additions_results", "55_equal_coverage", "57_sampling", "62_commands", "63_demo"],
-    "reactions": ["48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
+    "reactions": ["45_product_masks", "48_reactions_results", "55_equal_coverage", "62_commands", "63_demo"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
