@@ -26,13 +26,14 @@ COMMANDS = { # of Python; they write nbs/results/*.json too
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
     "demo": [], "benchmarks": [],
     "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines", "98_run_selection"],
-    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection"]}
+    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection",
+                  "99_run_each_mask"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["72_benchmarks"],
     "additions": ["09_levelsets", "17_selection", "18_adaptive", "32_additions_results", "59_compared", "62_commands",
                   "63_demo", "69_predict"],
-    "reactions": ["17_selection", "18_adaptive", "48_reactions_results", "59_compared", "62_commands", "63_demo",
-                  "69_predict"]}
+    "reactions": ["17_selection", "18_adaptive", "45_product_masks", "48_reactions_results", "59_compared",
+                  "62_commands", "63_demo", "69_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
