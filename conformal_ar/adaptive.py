@@ -9,6 +9,7 @@ __all__ = ['LEAST_BELOW', 'AdaptiveState', 'adaptive_threshold', 'adaptive_step'
 # %% ../nbs/18_adaptive.ipynb #83bc60b8
 from dataclasses import replace
 from math import floor
+from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ from .conformal import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .autoregressive import check_inputs
+from .saving import FIELDS, check_fields, read_calibration
 from .sets import PredictionSet
 
 # %% ../nbs/18_adaptive.ipynb #82c86cb2
@@ -157,6 +159,36 @@ def update_scores(self:AdaptiveLevelSets,
         step = self.step*(self.state.seen + 1)**-self.decay
         self.state = adaptive_step(self.state, score, self.alpha, step, margin)
     return self
+
+# %% ../nbs/18_adaptive.ipynb #487a02b7
+_state = dict(alpha=float, step=float, decay=float, level=float, scores=list,
+              seen=int, missed=int, abstained=int)
+
+@patch
+def save(self:AdaptiveLevelSets,
+    folder:str, # Folder to write conformal.json into; made if missing
+)->Path: # The file
+    "Save the sets, with the state of the stream in their notes"
+    own = dict(self.state._asdict(), alpha=self.alpha, step=self.step, decay=self.decay)
+    scores = [None if s == -np.inf else float(s) for s in self.state.scores]
+    return self.sets.save(folder, dict(adaptive=own | dict(scores=scores)))
+
+@patch(cls_method=True)
+def load(cls:AdaptiveLevelSets,
+    folder:str,  # Folder with conformal.json, or the file
+    model,       # The Autoregressor it was calibrated with
+    **functions, # The functions it was calibrated with: canonicalize
+)->AdaptiveLevelSets:
+    "Go on where a stream was saved; `ValueError` where there is none"
+    own = read_calibration(folder, FIELDS)["notes"].get("adaptive")
+    if own is None: raise ValueError(f"{folder} holds a calibration without a stream")
+    check_fields(folder, own, _state)
+    sets = ConformalLevelSets.load(folder, model, **functions)
+    new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
+    new.alpha = own.pop("alpha")
+    scores = [-np.inf if s is None else s for s in own.pop("scores")]
+    new.state = AdaptiveState(scores=np.array(scores, float), **own)
+    return new
 
 # %% ../nbs/18_adaptive.ipynb #7614401d
 def weighted_thresholds(
