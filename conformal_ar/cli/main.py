@@ -73,7 +73,8 @@ _tables = { # key -> heading; means and their errors follow the settings
         dict(beam_coverage="beam coverage", conditional="covered in the beam",
              mae="mae", bound="guaranteed", measured="coverage", held="held")),
     2: (dict(step_alpha="step α", stop="stop"), "_se",
-        dict(bound="(1 − α)^L", guaranteed="guaranteed", measured="coverage", size="size",
+        dict(bound="(1 − α)^L", guaranteed="guaranteed", measured="coverage",
+             size="size",
              ratio="ratio"))}
 
 def _table_text(rows, table):

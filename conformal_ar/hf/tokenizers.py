@@ -113,7 +113,8 @@ def smiles_pieces(
 )->list: # Of texts, each of two tokens or more
     "Frequent sequences of SMILES tokens, by merging pairs (Sennrich et al. 2016)"
     rows = [smiles_tokens(text) for text in texts]
-    letter = {t: chr(0x4E00 + i) for i, t in enumerate(sorted({t for r in rows for t in r}))}
+    alphabet = sorted({t for r in rows for t in r})
+    letter = {t: chr(0x4E00 + i) for i, t in enumerate(alphabet)}
     token = {c: t for t, c in letter.items()} # the trainer merges characters
     bpe = Tokenizer(BPE())
     apart = [letter[t] for t in ".>" if t in letter] # never within a piece

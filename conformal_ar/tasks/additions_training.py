@@ -56,7 +56,7 @@ class Curve(TrainerCallback):
 
 # %% ../../nbs/33_additions_training.ipynb #ec92c752
 def _check_whole(checkpoint):
-    "Raise an error, of whatever kind, where a checkpoint of the trainer lacks something"
+    "Raise an error, of whatever kind, where a trainer's checkpoint lacks something"
     with safe_open(checkpoint/"model.safetensors", "pt"): pass # its length is checked
     states = {checkpoint/name for name in ("optimizer.pt", "scheduler.pt")}
     for path in {*states, *checkpoint.glob("*.pt"), *checkpoint.glob("*.pth")}:
@@ -104,7 +104,7 @@ def make_trainer(
     output_dir,                 # Checkpoints, the curve and the finished model go here
     seed:int=0,                 # Of data, weights and order
     device:str|None=None,       # Cpu, or what there is
-    save_steps:int|None=None,   # Steps between checkpoints; at each validation when None
+    save_steps:int|None=None,   # Steps between checkpoints; at validations when None
     quiet:bool=False,           # No progress bar
 )->Seq2SeqTrainer:
     "A trainer for additions"

@@ -71,7 +71,7 @@ def _common(rest, mol):
 def match_atoms(
     product, # RDKit molecule
     molecules, # RDKit molecules of the source
-)->list: # For each atom of the product its place among all of theirs; -1 where there is none
+)->list: # The place of each atom of the product among all of theirs; -1 for none
     "A guess of which atom comes from where, by the largest common substructures"
     Chem = _rdkit()[0]
     sizes = [m.GetNumAtoms() for m in molecules]
@@ -84,7 +84,7 @@ def match_atoms(
     while left and rest.GetNumAtoms():
         k, pairs = None, []
         for j in sorted(left, key=lambda j: (-molecules[j].GetNumAtoms(), j)):
-            if molecules[j].GetNumAtoms() < len(pairs): break # nor can smaller ones share more
+            if molecules[j].GetNumAtoms() < len(pairs): break # smaller ones share less
             found = _common(rest, molecules[j])
             if (len(found), -j) > (len(pairs), -k if pairs else 0): k, pairs = j, found
         if not pairs: break

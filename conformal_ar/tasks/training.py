@@ -28,7 +28,7 @@ class Preset:
     batch_size:int               # Pairs in one optimiser step
     checkpoint:str|None=None     # Hub id to start from; None trains from scratch
     architecture:dict=field(default_factory=dict) # T5Config of a model from scratch
-    steps:int|None=None          # Steps on fresh pairs; None: epochs over the training part
+    steps:int|None=None          # Steps on fresh pairs; None: epochs over the data
     epochs:float|None=None
     weight_decay:float=0.01
     dropout:float=0.1
@@ -57,8 +57,9 @@ PRESETS = {p.name: p for p in (PAPER, POCKET)}
 def _pretrained(name, dropout):
     "A checkpoint and its tokenizer; numbers are read, code that comes along is not run"
     safe = dict(trust_remote_code=False)
-    model = AutoModelForSeq2SeqLM.from_pretrained(name, **safe, use_safetensors=True,
-                                                  dropout_rate=dropout, dtype=torch.float32)
+    kinds = dict(dropout_rate=dropout, dtype=torch.float32)
+    model = AutoModelForSeq2SeqLM.from_pretrained(name, **safe, **kinds,
+                                                  use_safetensors=True)
     return model, AutoTokenizer.from_pretrained(name, **safe)
 
 # %% ../../nbs/31_training.ipynb #80ca036c
