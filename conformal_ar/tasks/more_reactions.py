@@ -6,7 +6,7 @@
 __all__ = ['reaction_texts', 'remove_stereo', 'read_reaction', 'read_reactions']
 
 # %% ../../nbs/44_more_reactions.ipynb #4db98f2d
-import bz2, csv, gzip, io, lzma, re
+import bz2, csv, gzip, lzma, re
 from pathlib import Path
 
 from .chemistry import match_atoms

@@ -8,7 +8,6 @@ __all__ = ['ELEMENTS', 'AROMATIC', 'FOLLOWS', 'token_kind', 'element', 'unfinish
 
 # %% ../../nbs/38_smiles_reader.ipynb #ca03ec20
 import re
-from collections import Counter
 from functools import lru_cache
 from typing import Callable, NamedTuple
 
