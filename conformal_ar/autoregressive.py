@@ -77,8 +77,8 @@ def fetched(
 )->list[torch.Tensor]:
     "The same on the host, in one transfer"
     if columns[0].device.type == "cpu": return list(columns)
-    whole = [c.float().view(torch.int32) if c.is_floating_point() else c for c in columns]
-    numbers = torch.cat([c.long().flatten() for c in whole]).cpu()
+    def bits(c): return c.float().view(torch.int32) if c.is_floating_point() else c
+    numbers = torch.cat([bits(c).long().flatten() for c in columns]).cpu()
     parts = zip(columns, numbers.split([c.numel() for c in columns]))
     return [(p.int().view(torch.float32) if c.is_floating_point() else p).view(c.shape)
             for c, p in parts]

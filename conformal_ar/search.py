@@ -86,8 +86,9 @@ def passing(
     size = step if normalize else 1
     room = threshold*size - live.sums
     loose = (room - 1e-5*(1 + room.abs())).float() # far more than float32 rounds
-    loose = placed(loose.clamp(max=1e-3), log_probs.device) # what is above 0, and NaN,
-    near = (log_probs < loose[:, None]).logical_not_()      # is let through to the check
+    # what is above 0, and NaN, is let through to the check
+    loose = placed(loose.clamp(max=1e-3), log_probs.device)
+    near = (log_probs < loose[:, None]).logical_not_()
     rows, tokens = near.nonzero(as_tuple=True)
     rows, tokens, values = fetched(rows, tokens, log_probs[rows, tokens])
     check_log_probs(values, live.owner[rows])

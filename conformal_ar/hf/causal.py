@@ -221,7 +221,8 @@ def extend(self:HFCausal,
     self._check_positions(used)
     mask = torch.nn.functional.pad(mask, (0, 1), value=1)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
-    last, inside = placed(tokens[inside, None], self.device), placed(inside, self.device)
+    last = placed(tokens[inside, None], self.device)
+    inside = placed(inside, self.device)
     log_probs = self._forward(last, mask[inside], cache=cache)[:, 0]
     if slots is not None: log_probs = log_probs[placed(slots, self.device)]
     return CausalState(cache, mask, used, slots), log_probs
