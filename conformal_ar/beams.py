@@ -13,7 +13,8 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, check_log_probs, spend, take
+from .autoregressive import (Autoregressor, check_log_probs, fetched, spend,
+                                         take)
 from .conformal import check_count
 from .hypotheses import (Hypotheses, best_per_input, best_per_owner, gather,
                                      join_tables)
@@ -22,15 +23,16 @@ from .search import batches_by_length, empty_prefixes, threshold_search
 # %% ../nbs/85_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):
     "What competes at a step: rows, tokens, log-probabilities, ranks within the input"
-    if pad != end:
-        column = torch.tensor(pad, device=log_probs.device)
-        log_probs = log_probs.index_fill(1, column, -torch.inf)
+    most, log_probs = log_probs.amax(1), log_probs.clone()
+    if pad != end: log_probs[:, pad] = -torch.inf
     if last:                                      # all must end now
         values = log_probs[:, end:end+1]
-        tokens = torch.full_like(live.owner[:, None], end)
+        tokens = torch.full_like(values, end, dtype=torch.long)
     else:                                         # width of them may end, width go on
         values, tokens = log_probs.topk(min(2*width, log_probs.shape[1]))
-    rows = torch.arange(live.n, device=tokens.device).repeat_interleave(tokens.shape[1])
+    most, values, tokens = fetched(most, values, tokens)
+    check_log_probs(most, live.owner)
+    rows = torch.arange(live.n).repeat_interleave(tokens.shape[1])
     tokens, values = tokens.flatten(), values.flatten()
     possible = values > -torch.inf
     rows, tokens, values = rows[possible], tokens[possible], values[possible]
@@ -42,11 +44,10 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
 def _beam_chunk(ar, inputs, width, max_len):
     "Beam search over a few inputs: finished rows, and the number of rows expanded"
     state, log_probs = ar.start(inputs)
-    live = empty_prefixes(range(len(inputs)), log_probs.device)
+    live = empty_prefixes(range(len(inputs)))
     done, expanded = live.pick(slice(0, 0)), 0
     lowest = live.sums.new_full((len(inputs),), -torch.inf)
     for step in range(1, max_len + 1):
-        check_log_probs(log_probs, live.owner)
         expanded += live.n
         rows, tokens, values, rank = _beam_candidates(
             live, log_probs, width, step == max_len, ar.end_token_id, ar.pad_token_id)
@@ -83,7 +84,7 @@ def beam_search(
     def size(): return max(1, max_rows//width)
     for batch in batches_by_length(inputs, size, progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)
-        found.append(done._replace(owner=torch.as_tensor(batch)[done.owner.cpu()]))
+        found.append(done._replace(owner=torch.as_tensor(batch)[done.owner]))
         expanded += rows
     n = len(inputs)
     return gather(found, np.zeros(n, bool), np.full(n, max_len), expanded,

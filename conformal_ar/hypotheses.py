@@ -79,7 +79,7 @@ def gather(
     found = [f for f in found if f.n] or [found[0]]
     if width is None: width = max(1, *(f.tokens.shape[1] for f in found))
     def column(name, fill=None):
-        parts = [getattr(f, name).cpu().numpy() for f in found]
+        parts = [getattr(f, name).numpy() for f in found]
         if fill is not None: parts = [widened(p, width, fill) for p in parts]
         return np.concatenate(parts)
     tokens, log_probs = column("tokens", pad_token_id), column("log_probs", 0)
@@ -168,7 +168,7 @@ def best_per_owner(
     order = order[owner[order].argsort(stable=True)]
     _, sizes = owner[order].unique_consecutive(return_counts=True)
     starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
-    rank = torch.arange(len(order), device=order.device) - starts
+    rank = torch.arange(len(order)) - starts
     return order[rank < count], rank[rank < count]
 
 # %% ../nbs/69_hypotheses.ipynb #4e990236

@@ -13,15 +13,15 @@ import torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-from .autoregressive import (Autoregressor, check_log_probs, input_length,
-                                         spend, take)
+from .autoregressive import (Autoregressor, check_log_probs, fetched,
+                                         input_length, placed, spend, take)
 from .checks import rows_within
 from .conformal import check_count
 from .hypotheses import Hypotheses, best_per_owner, gather, holds
 
 # %% ../nbs/03_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
-    "Prefixes, a row each, while they are being searched"
+    "Prefixes, a row each, while they are being searched; on the host"
     owner:torch.Tensor     # [R] index of the input
     tokens:torch.Tensor    # [R, l] tokens so far; padding where a row has ended
     log_probs:torch.Tensor # [R, l] their log-probabilities; then 0
@@ -54,15 +54,14 @@ class Prefixes(NamedTuple):
 # %% ../nbs/03_search.ipynb #82cf4525
 def empty_prefixes(
     owner:Sequence[int], # [R] index of the input of each row
-    device=None,         # Where the tensors live
 )->Prefixes:
     "One empty prefix for each owner"
-    n, new = len(owner), dict(device=device)
-    return Prefixes(owner=torch.as_tensor(owner, dtype=torch.long, **new),
-                    tokens=torch.zeros(n, 0, dtype=torch.long, **new),
-                    log_probs=torch.zeros(n, 0, **new),
-                    length=torch.zeros(n, dtype=torch.long, **new),
-                    sums=torch.zeros(n, dtype=torch.float64, **new))
+    n = len(owner)
+    return Prefixes(owner=torch.as_tensor(owner, dtype=torch.long),
+                    tokens=torch.zeros(n, 0, dtype=torch.long),
+                    log_probs=torch.zeros(n, 0),
+                    length=torch.zeros(n, dtype=torch.long),
+                    sums=torch.zeros(n, dtype=torch.float64))
 
 # %% ../nbs/03_search.ipynb #1cf51726
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
@@ -87,8 +86,12 @@ def passing(
     size = step if normalize else 1
     room = threshold*size - live.sums
     loose = (room - 1e-5*(1 + room.abs())).float() # far more than float32 rounds
-    rows, tokens = (log_probs >= loose[:, None]).nonzero(as_tuple=True)
-    values = log_probs[rows, tokens]
+    # what is above 0, and NaN, is let through to the check
+    loose = placed(loose.clamp(max=1e-3), log_probs.device)
+    near = (log_probs < loose[:, None]).logical_not_()
+    rows, tokens = near.nonzero(as_tuple=True)
+    rows, tokens, values = fetched(rows, tokens, log_probs[rows, tokens])
+    check_log_probs(values, live.owner[rows])
     least = threshold[rows] if isinstance(threshold, torch.Tensor) else threshold
     keep = ((live.sums[rows] + values.double())/size >= least) & (values > -torch.inf)
     return rows[keep], tokens[keep], values[keep]
@@ -104,7 +107,7 @@ def split_frontier(
     parts = -(-n//max_rows)   # at least: n/max_rows, rounded up
     edges = np.arange(n + 1)  # where a cut may be
     if whole:
-        starts = np.flatnonzero(np.diff(owner.cpu().numpy(), prepend=-1))
+        starts = np.flatnonzero(np.diff(owner.numpy(), prepend=-1))
         edges = np.append(starts, n)
     while True:
         even = np.linspace(0, n, parts + 1)
@@ -129,21 +132,20 @@ class _Walk:
         "Least score after `step` tokens: one number, or one for each row"
         column = self.thresholds[:, min(step, self.thresholds.shape[1]) - 1]
         if len(column) == 1: return float(column[0])
-        return torch.as_tensor(column, device=owner.device)[owner]
+        return torch.as_tensor(column)[owner]
 
 # %% ../nbs/03_search.ipynb #836601e7
 @patch
 def expand(self:_Walk, live, log_probs, step):
     "Record what ends at this step; rows, tokens and log-probabilities of what goes on"
-    check_log_probs(log_probs, live.owner)
     self.expanded += live.n
-    owner = live.owner.cpu().numpy()
+    owner = live.owner.numpy()
     self.last_step[owner] = np.maximum(self.last_step[owner], step)
     least = self.threshold(live.owner, step)
     rows, tokens, values = passing(live, log_probs, least, step, self.normalize)
     ended = tokens == self.ar.end_token_id
     done = live.extend(rows[ended], tokens[ended], values[ended], step)
-    self.found.append(Prefixes(*(column.cpu() for column in done)))
+    self.found.append(done)
     alive = ~(ended | (tokens == self.ar.pad_token_id))
     if step == self.max_len: alive[:] = False
     more = self.within_budget(live, rows[alive], tokens[alive], values[alive])
@@ -157,7 +159,7 @@ def within_budget(self:_Walk, live, rows, tokens, values):
     if most is None or len(rows) <= most: return rows, tokens, values
     owner, sums = live.owner[rows], live.sums[rows] + values.double()
     keep = best_per_owner(owner, sums, most)[0].sort().values
-    self.truncated |= owner.bincount(minlength=len(self.truncated)).cpu().numpy() > most
+    self.truncated |= owner.bincount(minlength=len(self.truncated)).numpy() > most
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/03_search.ipynb #43b8223c
@@ -184,7 +186,7 @@ def part_size(self:_Walk, waiting):
 def run(self:_Walk, inputs, owner):
     "Search a few inputs to the end, depth first"
     state, log_probs = self.ar.start(inputs)
-    live, step, waiting = empty_prefixes(owner, log_probs.device), 1, []
+    live, step, waiting = empty_prefixes(owner), 1, []
     while True:
         more = self.expand(live, log_probs, step)
         self.widest = max(self.widest, len(more[0]))

@@ -19,7 +19,7 @@ from ..conformal import check_risk, clopper_pearson_lower
 from .repetitions import random_splits
 from ..guarantee import Guarantee
 from ..hypotheses import Hypotheses, gather
-from ..search import Prefixes, _Walk, check_thresholds
+from ..search import _Walk, check_thresholds
 from ..tolerance import check_feasible, step_ranks, tolerance_region
 
 # %% ../../nbs/53_one_decode.ipynb #5fc25269
@@ -74,7 +74,7 @@ class _RememberingWalk(_Walk):
         super().__init__(*args)
         self.unfinished = list(self.found)  # one empty table
     def expand(self, live, log_probs, step):
-        if step > 1: self.unfinished.append(Prefixes(*(c.cpu() for c in live)))
+        if step > 1: self.unfinished.append(live)
         return super().expand(live, log_probs, step)
 
 # %% ../../nbs/53_one_decode.ipynb #be62aef4

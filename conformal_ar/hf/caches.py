@@ -17,6 +17,8 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from ..autoregressive import placed
+
 # %% ../../nbs/22_caches.ipynb #f9aac396
 def _copied(cache):
     "A cache with layers of its own, whose tensors are those of `cache` until replaced"
@@ -75,7 +77,7 @@ def free_slots(
     size:int # Slots there were
 )->tuple: # [n] a slot below n for each row; [n] does it stay where its parent is?
     "Give every row a slot: a first child that of its parent, the others what is free"
-    n, order = len(at), torch.arange(len(at), device=at.device)
+    n, order = len(at), torch.arange(len(at))
     first = at.new_full((size,), n).scatter_reduce(0, at, order, "amin")
     stays = (first[at] == order) & (at < n)
     free = torch.ones_like(stays).index_fill(0, at[stays], False)
@@ -91,7 +93,8 @@ def _continue(cache, slots, rows, spent):
         "go on with the state that came of it")
     at = rows if slots is None else slots[rows]
     found = _in_place(cache, at) if spent else None
-    found = found or (_select(cache, at), None, slice(None))
+    device = cache.layers[0].keys.device
+    found = found or (_select(cache, placed(at, device)), None, slice(None))
     cache.spent = spent
     return found
 
@@ -104,8 +107,9 @@ def _in_place(cache, at):
     if not n <= rows <= n + n//2 or cache.get_seq_length() >= tokens: return None
     slots, stays = free_slots(at, rows)
     if 2*stays.sum() < n: return None
-    new = _copied(cache)
-    for layer in new.layers: layer.batch_move((slots[~stays], at[~stays]), n)
+    new, moves = _copied(cache), torch.stack([slots[~stays], at[~stays]])
+    moves = placed(moves, room[0].device)
+    for layer in new.layers: layer.batch_move(moves, n)
     return new, slots, slots.argsort()
 
 # %% ../../nbs/22_caches.ipynb #a2b14bd2
@@ -124,10 +128,9 @@ class Blocks(NamedTuple):
 # %% ../../nbs/22_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
-    new, rows = dict(device=owner.device), torch.arange(len(owner), device=owner.device)
-    count, sizes = owner.bincount(minlength=len(mask)), BLOCKS.to(owner.device)
-    blocks = (count[:, None] + sizes - 1)//sizes # [B, sizes] blocks of each input
-    best = int((blocks.sum(0)*(sizes + EXTRA)).argmin())
+    rows, count = torch.arange(len(owner)), owner.bincount(minlength=len(mask))
+    blocks = (count[:, None] + BLOCKS - 1)//BLOCKS # [B, sizes] blocks of each input
+    best = int((blocks.sum(0)*(BLOCKS + EXTRA)).argmin())
     size, blocks = int(BLOCKS[best]), blocks[:, best]
 
     order = owner.argsort(stable=True) # rows by input
@@ -135,11 +138,12 @@ def make_blocks(owner, cross, mask, dtype):
     place = torch.empty_like(owner)
     place[order] = rows + start[owner[order]]
 
-    of = torch.arange(len(mask), **new).repeat_interleave(blocks)
+    of = torch.arange(len(mask)).repeat_interleave(blocks)
     at = owner.new_zeros(len(of)*size).index_copy(0, place, rows).view(-1, size)
     bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
     bias = bias.masked_fill(mask == 0, torch.finfo(dtype).min)
-    if len(of) == len(mask) and bool((blocks == 1).all()): of = None
+    at, place, of = placed(at, mask.device), placed(place, mask.device), (
+        None if bool((blocks == 1).all()) else placed(of, mask.device))
     if of is not None: bias = bias[of]
     return Blocks(at, place, of, bias[:, None, None], cross)
 
@@ -191,10 +195,9 @@ AttentionMaskInterface.register("shared", sdpa_mask)
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"}
 
 # %% ../../nbs/22_caches.ipynb #b7668109
-def _chosen(rows, tokens, n, device, vocab_size):
-    "Rows of a state of `n` rows, and a token for each, as tensors"
-    ids = dict(device=device, dtype=torch.long)
-    rows, tokens = torch.as_tensor(rows, **ids), torch.as_tensor(tokens, **ids)
+def _chosen(rows, tokens, n, vocab_size):
+    "Rows of a state of `n` rows, and a token for each, as tensors on the host"
+    rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
         "rows and tokens must be lists of one length, at least 1, not of shapes "
         f"{list(rows.shape)} and {list(tokens.shape)}")

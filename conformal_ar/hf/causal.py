@@ -14,7 +14,7 @@ from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from ..autoregressive import real_tokens
+from ..autoregressive import placed, real_tokens
 from .adapter import HFModel, pad_rows
 from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
                                     prefix_bytes)
@@ -123,10 +123,10 @@ def prompts(self:HFCausal,
 
 # %% ../../nbs/24_causal.ipynb #162b972c
 @patch
-def _check_positions(self:HFCausal, mask):
+def _check_positions(self:HFCausal, used):
     "Raise when the model has fewer positions than a prompt and what follows it"
-    if self.positions is None or not len(mask): return
-    needed, there = int(mask.sum(1).max()), self.positions - self._first
+    if self.positions is None or not len(used): return
+    needed, there = int(used.max()), self.positions - self._first
     if needed > there: raise ValueError(
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
@@ -141,7 +141,6 @@ def max_target_len(self:HFCausal)->int: # None when there is no limit
 @patch
 def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
     "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
-    self._check_positions(mask)
     places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
     optional = dict(position_ids=places, logits_to_keep=keep)
     taken = {name: value for name, value in optional.items() if name in self._takes}
@@ -156,6 +155,7 @@ def _forced(self:HFCausal, ids, mask, targets):
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     ids = torch.cat([ids, targets[:, :-1]], 1)
     mask = torch.cat([mask, real[:, 1:].long()], 1)
+    self._check_positions(mask.sum(1))
     return self._forward(ids, mask, keep=targets.shape[1])
 
 # %% ../../nbs/24_causal.ipynb #32d79a8c
@@ -177,6 +177,7 @@ class CausalState(NamedTuple):
     "Prefixes that wait to be extended"
     cache:DynamicCache # Keys and values of prompt and prefix, one row per prefix
     mask:torch.Tensor # [R, S] 1 for tokens, 0 for padding
+    used:torch.Tensor # [R] tokens of each row; on the host
     slots:torch.Tensor=None # [R] row of cache that holds each prefix; None: in order
     spent:bool=False # May extend use its memory again?
 
@@ -189,11 +190,13 @@ class CausalState(NamedTuple):
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
     cache = DynamicCache(config=self.model.config)
+    used = mask.sum(1).cpu()
+    self._check_positions(used)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
     plain = all(type(layer) is DynamicLayer for layer in cache.layers)
     if plain: # others, such as those of sliding windows, stay as they are
         for layer in cache.layers: layer.__class__ = PrefixLayer
-    return CausalState(cache, mask), log_probs
+    return CausalState(cache, mask, used), log_probs
 
 # %% ../../nbs/24_causal.ipynb #0f272237
 @patch
@@ -213,12 +216,16 @@ def extend(self:HFCausal,
     tokens # [R] token to append to each
 )->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row"
-    rows, tokens = _chosen(rows, tokens, len(state.mask), self.device, self.vocab_size)
-    mask = torch.cat([state.mask[rows], torch.ones_like(rows)[:, None]], 1)
+    rows, tokens = _chosen(rows, tokens, len(state.used), self.vocab_size)
+    used, mask = state.used[rows] + 1, state.mask[placed(rows, self.device)]
+    self._check_positions(used)
+    mask = torch.nn.functional.pad(mask, (0, 1), value=1)
     cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
-    log_probs = self._forward(tokens[inside, None], mask[inside], cache=cache)[:, 0]
-    if slots is not None: log_probs = log_probs[slots]
-    return CausalState(cache, mask, slots), log_probs
+    last = placed(tokens[inside, None], self.device)
+    inside = placed(inside, self.device)
+    log_probs = self._forward(last, mask[inside], cache=cache)[:, 0]
+    if slots is not None: log_probs = log_probs[placed(slots, self.device)]
+    return CausalState(cache, mask, used, slots), log_probs
 
 # %% ../../nbs/24_causal.ipynb #04c4dc7a
 @patch

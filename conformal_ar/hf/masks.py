@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 # %% ../../nbs/27_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from ..autoregressive import real_tokens, spend, take
+from ..autoregressive import placed, real_tokens, spend, take
 from .rules import Wrapper, described_hash
 
 # %% ../../nbs/27_masks.ipynb #59d7c3df
@@ -94,9 +94,8 @@ def extend(self:Masked,
     tokens:torch.Tensor, # [R] token to append to each
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token; −∞ where forbidden"
-    new = dict(device=state.ids.device)
-    rows, tokens = torch.as_tensor(rows, **new), torch.as_tensor(tokens, **new)
     inner, log_probs = self.ar.extend(state.inner, rows, tokens)
+    rows, tokens = (placed(x, state.ids.device) for x in (rows, tokens))
     ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
     known = tuple(k[rows] for k in state.known)
     return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)

@@ -16,7 +16,7 @@ import torch
 from transformers import MaxLengthCriteria, MaxTimeCriteria, StoppingCriteriaList
 from transformers.generation.configuration_utils import GenerationMode
 
-from ..autoregressive import spend
+from ..autoregressive import placed, spend
 from .causal import HFCausal
 from .rules import Processed, ProcessedState, _described
 from .seq2seq import HFSeq2Seq
@@ -101,7 +101,7 @@ def check_request(model, config, criteria):
 class StoppingState(NamedTuple):
     "Prefixes of which some were stopped"
     inner:ProcessedState # Those that were not
-    at:torch.Tensor # [R] row of each prefix in it; of no meaning for the stopped
+    at:torch.Tensor # [R] row of each prefix in it, on the host; none of the stopped
     ids:torch.Tensor # [R, S] the tokens so far
 
     def spend(self):
@@ -119,19 +119,21 @@ class _Stopping(Processed):
     def start(self, inputs):
         inner, log_probs = super().start(inputs)
         self.vocab_size = log_probs.shape[1]
-        rows = torch.arange(len(inputs), device=log_probs.device)
+        rows = torch.arange(len(inputs))
         return StoppingState(inner, rows, inner.ids), log_probs
 
     @torch.inference_mode()
     def extend(self, state, rows, tokens):
-        ids, inner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.inner
+        there, last = (placed(x, state.ids.device) for x in (rows, tokens))
+        ids, inner = torch.cat([state.ids[there], last[:, None]], 1), state.inner
         stopped = self.criteria(ids, None)
-        go = ~stopped & (ids.shape[1] < self.longest)
         log_probs = torch.full((len(ids), self.vocab_size), -torch.inf,
                                device=ids.device)
-        log_probs[stopped, self.end_token_id] = 0.
+        log_probs[:, self.end_token_id].masked_fill_(stopped, 0.)
+        go = ~stopped.cpu() & (ids.shape[1] < self.longest)
         if go.any():
-            inner, log_probs[go] = super().extend(inner, state.at[rows[go]], tokens[go])
+            inner, more = super().extend(inner, state.at[rows[go]], tokens[go])
+            log_probs[placed(go.nonzero()[:, 0], ids.device)] = more
         return StoppingState(inner, go.cumsum(0) - 1, ids), log_probs
 
 # %% ../../nbs/75_prepared.ipynb #14e81008

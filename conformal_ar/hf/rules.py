@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
-from ..autoregressive import spend, stepwise_scores
+from ..autoregressive import placed, spend, stepwise_scores
 from .ready import check_tokens
 
 # %% ../../nbs/26_rules.ipynb #9778bb35
@@ -138,8 +138,8 @@ def extend(self:Processed,
     tokens:torch.Tensor # [R] token to append to each
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token, under the rules"
-    rows, tokens = (torch.as_tensor(v, device=state.ids.device) for v in (rows, tokens))
     inner, log_probs = self.ar.extend(state.inner, rows, tokens)
+    rows, tokens = (placed(x, state.ids.device) for x in (rows, tokens))
     ids, owner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.owner[rows]
     return ProcessedState(inner, ids, owner), self._process(ids, log_probs, owner)
 

@@ -16,7 +16,7 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, DynamicCache,
                           EncoderDecoderCache)
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..autoregressive import real_tokens
+from ..autoregressive import placed, real_tokens
 from .adapter import HFModel, _no_bar, pad_rows, shipped_models
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
                                     cache_bytes, make_blocks, prefix_bytes)
@@ -104,7 +104,7 @@ class Seq2SeqState(NamedTuple):
     cross:DynamicCache # Cross-attention keys and values, one row per input
     hidden:torch.Tensor # [B, S, D] encoder output
     mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
-    owner:torch.Tensor # [R] which input each prefix belongs to
+    owner:torch.Tensor # [R] which input each prefix belongs to; on the host
     slots:torch.Tensor=None # [R] row of own that holds each prefix; None: in order
     spent:bool=False # May extend use its memory again?
 
@@ -132,10 +132,13 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
         encoded = hidden[:1].expand(len(owner), -1, -1)
         if self._shares():
             more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
-        else: known, more = _select(cross, owner), dict(attention_mask=mask[owner])
+        else:
+            rows = placed(owner, self.device)
+            known, more = _select(cross, rows), dict(attention_mask=mask[rows])
     caches = EncoderDecoderCache(own, known)
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
-                     decoder_input_ids=tokens[:, None], past_key_values=caches, **more)
+                     decoder_input_ids=placed(tokens, self.device)[:, None],
+                     past_key_values=caches, **more)
     cross = cross if len(cross) else caches.cross_attention_cache
     log_probs = out.logits[:, -1].float().log_softmax(-1)
     return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
@@ -144,7 +147,7 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
 @patch
 def _begin(self:HFSeq2Seq, hidden, mask):
     "Take the first decoding step"
-    owner, own = torch.arange(len(hidden), device=self.device), DynamicCache()
+    owner, own = torch.arange(len(hidden)), DynamicCache()
     own.layer_class_to_replicate = PrefixLayer
     first = torch.full_like(owner, self.start_token_id)
     return self._step(own, DynamicCache(), hidden, mask, owner, first)
@@ -167,12 +170,12 @@ def extend(self:HFSeq2Seq,
     tokens # [R] token to append to each
 )->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row"
-    rows, tokens = _chosen(rows, tokens, len(state.owner), self.device, self.vocab_size)
+    rows, tokens = _chosen(rows, tokens, len(state.owner), self.vocab_size)
     own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
     owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
                                 owner[inside], tokens[inside])
-    if slots is not None: log_probs = log_probs[slots]
+    if slots is not None: log_probs = log_probs[placed(slots, self.device)]
     return new._replace(owner=owner, slots=slots), log_probs
 
 # %% ../../nbs/23_seq2seq.ipynb #ed4c4687

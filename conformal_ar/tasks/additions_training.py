@@ -6,7 +6,7 @@
 __all__ = ['StopAt', 'Curve', 'last_checkpoint', 'make_trainer', 'train_additions']
 
 # %% ../../nbs/33_additions_training.ipynb #baa53404
-import json, shutil, time, warnings
+import json, os, shutil, time, warnings
 from dataclasses import asdict
 from pathlib import Path
 from zipfile import ZipFile
@@ -92,8 +92,13 @@ def _arguments(preset, folder, seed, device, save_steps, quiet):
         generation_max_length=20)
     saving = dict(save_strategy="steps", save_total_limit=2,
         save_steps=save_steps or preset.eval_steps)
+    processes = int(os.environ.get("WORLD_SIZE", 1)) # set by accelerate launch
+    if preset.batch_size % processes: raise ValueError(
+        f"{processes} processes cannot share batches of {preset.batch_size} evenly")
     return Seq2SeqTrainingArguments(output_dir=str(folder), **length, **optimiser,
-        **validation, **saving, per_device_train_batch_size=preset.batch_size,
+        **validation, **saving,
+        per_device_train_batch_size=preset.batch_size//processes,
+        average_tokens_across_devices=False, # T5 takes the mean over its own tokens
         seed=seed, data_seed=seed, bf16=cuda and torch.cuda.is_bf16_supported(),
         use_cpu=device == "cpu", logging_steps=max(1, preset.eval_steps//4),
         report_to="none", remove_unused_columns=False, disable_tqdm=quiet)
@@ -155,11 +160,13 @@ def train_additions(
     if not is_accelerate_available(): raise ImportError(
         "training needs accelerate: pip install 'conformal_ar[train]'")
     folder = Path(output_dir or f"runs/additions-{preset.name}")
-    _claim(folder, preset, seed, resume)
+    if int(os.environ.get("RANK", 0)) == 0: _claim(folder, preset, seed, resume)
     part, finished = folder/"unfinished", folder/"model"
     if resume and finished.exists(): return finished
     trainer = make_trainer(preset, folder, seed, device, save_steps, quiet)
     trainer.train(resume_from_checkpoint=last_checkpoint(folder) if resume else None)
-    save_model(trainer.model, trainer.processing_class, part, preset.storage)
-    part.rename(finished)
+    if trainer.is_world_process_zero():
+        save_model(trainer.model, trainer.processing_class, part, preset.storage)
+        part.rename(finished)
+    trainer.accelerator.wait_for_everyone()
     return finished
