@@ -13,18 +13,19 @@ from .chemistry import match_atoms
 from .reactions import (BadReaction, Reaction, _rdkit, _side_by_side,
                                           follow, parse_reaction)
 
-# %% ../../nbs/44_more_reactions.ipynb #ecb95838
+# %% ../../nbs/44_more_reactions.ipynb #b58d554d
 _reaction = re.compile(r"[^\s>]+>[^\s>]*>[^\s>]+(?= |$)")
 _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 def reaction_texts(
-    path, # A file of reactions: .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
-)->list: # Of pairs: line number from 1, reactants>reagents>product as it stands there
+    path, # .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
+)->list: # Of pairs: line number from 1, reactants>reagents>product
     "The reactions in a file, wherever they stand; lines without one are left out"
     path = Path(path)
-    with _open.get(path.suffix, open)(path, "rt", encoding="utf-8", errors="replace") as f:
-        comma = ".csv" in path.suffixes
-        rows = csv.reader(f) if comma else (line.rstrip("\r\n").split("\t") for line in f)
+    opened = _open.get(path.suffix, open)
+    with opened(path, "rt", encoding="utf-8", errors="replace") as f:
+        rows = csv.reader(f) if ".csv" in path.suffixes else (
+            line.rstrip("\r\n").split("\t") for line in f)
         cells = [(i, cell) for i, row in enumerate(rows, 1) for cell in row]
     found = [(i, m[0]) for i, cell in cells if (m := _reaction.match(cell.strip()))]
     if not found: raise ValueError(f"{path} holds no reaction reactants>reagents>product")
