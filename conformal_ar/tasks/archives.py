@@ -5,15 +5,16 @@
 # %% auto #0
 __all__ = ['cache_folder', 'find_archive', 'get_archive', 'read_archive', 'clean_archive', 'clean_file', 'load_reactions']
 
-# %% ../../nbs/41_archives.ipynb #ca5c49a6
+# %% ../../nbs/41_archives.ipynb #5fc766ce
 import gzip, hashlib, io, os, tarfile, warnings, zlib
 from pathlib import Path
 
 from ..files import whole_file
 from .downloads import ARCHIVES, download, git_blob_id, matches
 from .more_reactions import reaction_texts, read_reactions
-from .reactions import (Reaction, ReactionSplits, _rdkit, clean_lines,
+from .reactions import (Reaction, ReactionSplits, clean_lines,
                                           split_reactions)
+from .spellings import _rdkit
 
 # %% ../../nbs/41_archives.ipynb #39bd804d
 def cache_folder(

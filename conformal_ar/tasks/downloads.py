@@ -69,9 +69,9 @@ def _fetch(url, part, progress):
     got = part.stat().st_size
     if total and got < total: raise ConnectionError(f"got {got:,} of {total:,} bytes")
 
-# %% ../../nbs/35_downloads.ipynb #53f52981
+# %% ../../nbs/35_downloads.ipynb #73f320a1
 def download(
-    archive: Archive, # What to get
+    archive:Archive, # What to get
     folder, # Where to put it
     url:str=_url, # Folder on the web that has it
     progress:bool=True # Show a bar

@@ -5,15 +5,16 @@
 # %% auto #0
 __all__ = ['reaction_texts', 'remove_stereo', 'read_reaction', 'read_reactions']
 
-# %% ../../nbs/44_more_reactions.ipynb #4db98f2d
-import bz2, csv, gzip, io, lzma, re
+# %% ../../nbs/44_more_reactions.ipynb #25bb7115
+import bz2, csv, gzip, lzma, re
 from pathlib import Path
 
 from .chemistry import match_atoms
-from .reactions import (BadReaction, Reaction, _rdkit, _side_by_side,
-                                          follow, parse_reaction)
+from .reactions import (BadReaction, Reaction, _side_by_side,
+                                          parse_reaction)
+from .spellings import _rdkit, follow
 
-# %% ../../nbs/44_more_reactions.ipynb #b58d554d
+# %% ../../nbs/44_more_reactions.ipynb #220f7e8b
 _reaction = re.compile(r"[^\s>]+>[^\s>]*>[^\s>]+(?= |$)")
 _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
@@ -28,7 +29,8 @@ def reaction_texts(
             line.rstrip("\r\n").split("\t") for line in f)
         cells = [(i, cell) for i, row in enumerate(rows, 1) for cell in row]
     found = [(i, m[0]) for i, cell in cells if (m := _reaction.match(cell.strip()))]
-    if not found: raise ValueError(f"{path} holds no reaction reactants>reagents>product")
+    if not found:
+        raise ValueError(f"{path} holds no reaction reactants>reagents>product")
     return found
 
 # %% ../../nbs/44_more_reactions.ipynb #38baa76a

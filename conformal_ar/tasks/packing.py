@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SPECIALS', 'random_spellings', 'write_packed', 'pack_reactions']
 
-# %% ../../nbs/43_packing.ipynb #2f5b4241
+# %% ../../nbs/43_packing.ipynb #28c6c5e1
 import warnings
 from collections import Counter
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from ..files import whole_file
 from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
-from .reactions import (Reaction, _rdkit, _side_by_side, _written,
-                                          follow, smiles_vocabulary)
+from .reactions import Reaction, _side_by_side
+from .spellings import _rdkit, _written, follow
 
 # %% ../../nbs/43_packing.ipynb #2a40e9de
 def _random_spelling(mol, rng):
@@ -46,7 +46,7 @@ def random_spellings(
     first = molecules, reaction.aligned or reaction.product
     return [first] + [_respelt(reaction, mols, rng) for _ in range(n - 1)]
 
-# %% ../../nbs/43_packing.ipynb #8663c40d
+# %% ../../nbs/43_packing.ipynb #bc680405
 SPECIALS = ("<pad>", "</s>", "<unk>")
 
 def _packed_side(texts, ids, pattern):
@@ -64,13 +64,14 @@ def write_packed(
     "Write the tokens of all texts into one file, as numbers"
     ids, pattern, out = {w: i for i, w in enumerate(words)}, smiles_pattern(words), {}
     for part, pairs in parts.items():
-        for side, texts in zip(("source", "target"), zip(*pairs) if pairs else ((), ())):
+        sides = zip(*pairs) if pairs else ((), ())
+        for side, texts in zip(("source", "target"), sides):
             numbers, ends = _packed_side(texts, ids, pattern)
             out |= {f"{part}_{side}": numbers, f"{part}_{side}_off": ends}
     with whole_file(path) as new, open(new, "wb") as f:
         np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
 
-# %% ../../nbs/43_packing.ipynb #f2fbc206
+# %% ../../nbs/43_packing.ipynb #c96bea69
 def _pair_tokens(pair): return {t for text in pair for t in smiles_tokens(text)}
 
 def _drop_unknown(pairs, words, part):
@@ -99,12 +100,12 @@ def _all_spellings(job):
     return [(_source_text(reaction, molecules, separated), target)
             for molecules, target in random_spellings(reaction, n, seed)]
 
-# %% ../../nbs/43_packing.ipynb #0eb3314f
+# %% ../../nbs/43_packing.ipynb #b8867ad8
 def _words(data, pieces, rarest):
     "The vocabulary of some reactions: all tokens that are not rare, and longer pieces"
     text = {name: part.inputs + part.targets for name, part in data.items()}
     count = Counter(t for x in text["train"] for t in smiles_tokens(x))
-    needed = {t for name in ("valid", "held_out") for x in text[name] for t in smiles_tokens(x)}
+    needed = {t for x in text["valid"] + text["held_out"] for t in smiles_tokens(x)}
     keep = {t for t, n in count.items() if n >= rarest} | needed
     words = sorted(keep, key=lambda t: (-count[t], t))
     if not pieces: return words
@@ -124,11 +125,12 @@ def pack_reactions(
     pieces:int=0, # Tokens that are longer than an atom
     rarest:int=1, # Tokens that training has less often are left out
 )->list: # The vocabulary, special tokens first
-    "Write the tokenised reactions, the training ones in several spellings, into one file"
+    "Write tokenised reactions into one file, those for training in several spellings"
     if spellings < 1: raise ValueError(
         f"spellings must be 1 (only the canonical one) or more, not {spellings}")
     separated, aligned = data["train"].is_separated, data["train"].is_aligned
-    if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError(
+    kinds = {(p.is_separated, p.is_aligned) for p in data.values()}
+    if len(kinds) > 1: raise ValueError(
         "all parts must be mixed or all separated, and all aligned or all canonical")
     words = [*SPECIALS, *(vocabulary or _words(data, pieces, rarest))]
     have, packed = set(words), {}

@@ -164,7 +164,7 @@ def reaction_model(
     if preset.head_start: near_heads(model)
     return model
 
-# %% ../../nbs/46_reaction_model.ipynb #c0b564bb
+# %% ../../nbs/46_reaction_model.ipynb #8fb45287
 def block_matrices(model)->list:
     "Names of the matrices in the blocks"
     return [n for n, p in model.named_parameters()
@@ -183,4 +183,5 @@ def reaction_optimisers(
     rate = preset.learning_rate
     found = [AdamWScale(rest, rate, weight_decay=preset.weight_decay),
              AdamWScale(bias, (2 if muon else 1)*rate, scale=not muon)]
-    return found + [Muon(matrix, preset.matrix_rate)]*muon
+    if muon: found.append(Muon(matrix, preset.matrix_rate))
+    return found

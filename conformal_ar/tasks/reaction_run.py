@@ -130,7 +130,7 @@ def backward(self:ReactionRun, x, y):
     gradients = [g.flatten() for g in torch.autograd.grad(loss, parameters)]
     return torch.cat([*gradients, loss.detach()[None], loss.new_tensor([tokens])])
 
-# %% ../../nbs/37_reaction_run.ipynb #ee723813
+# %% ../../nbs/37_reaction_run.ipynb #146fd47f
 @patch
 def train_step(self:ReactionRun, x, y)->float: # The loss, in nats per product
     "One optimiser step on a batch of reactions"
@@ -157,7 +157,7 @@ def update(self:ReactionRun, mean):
         o.param_groups[0]["lr"] = peak*share
         o.step()
 
-# %% ../../nbs/37_reaction_run.ipynb #85a8c787
+# %% ../../nbs/37_reaction_run.ipynb #232e42cf
 @patch
 @torch.no_grad()
 def validate(self:ReactionRun, part="valid", n=200):
@@ -178,7 +178,7 @@ def validate(self:ReactionRun, part="valid", n=200):
     n = len(rows)
     return dict(valid_loss=loss/n, exact_match=hits/n, valid_pairs=n)
 
-# %% ../../nbs/37_reaction_run.ipynb #4b71703f
+# %% ../../nbs/37_reaction_run.ipynb #902d225e
 @patch
 def state(self:ReactionRun, compact=False):
     "All that a checkpoint holds"
@@ -200,7 +200,7 @@ def save(self:ReactionRun, compact=False):
     os.replace(self.folder/"checkpoint.tmp", self.folder/"checkpoint.pt")
     write_text(self.folder/"curve.json", json.dumps(self.curve, indent=1) + "\n")
 
-# %% ../../nbs/37_reaction_run.ipynb #2cded085
+# %% ../../nbs/37_reaction_run.ipynb #1097494b
 @patch
 def load(self:ReactionRun):
     "Continue from the checkpoint in the folder"
@@ -220,7 +220,7 @@ def load(self:ReactionRun):
     for o, s in zip(self.optimisers, state.pop("optimisers")): o.load_state_dict(s)
     for k, v in state.items(): setattr(self, k, v)
 
-# %% ../../nbs/37_reaction_run.ipynb #73685bf9
+# %% ../../nbs/37_reaction_run.ipynb #b420b09b
 class _Every:
     "Whether so many minutes have passed since it was last true"
     def __init__(self, minutes): self.minutes, self.last = minutes, time.time()
@@ -248,7 +248,7 @@ def check_fit(self:ReactionRun, **settings):
             f"nothing to train on: none of {len(self.data):,} training reactions is "
             f"within {self.preset.limits} tokens of source and target")
 
-# %% ../../nbs/37_reaction_run.ipynb #876cff11
+# %% ../../nbs/37_reaction_run.ipynb #88533d2c
 @patch
 def fit(self:ReactionRun,
     steps:int=None, # Of the whole run, after which to stop; all when None

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['start_from', 'train_reactions', 'train_packed']
 
-# %% ../../nbs/47_reaction_training.ipynb #a6557994
+# %% ../../nbs/47_reaction_training.ipynb #31873c49
 import shutil, signal, tempfile, threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +17,8 @@ from transformers import AutoTokenizer, T5ForConditionalGeneration
 from ..hf.adapter import shipped_models
 from ..hf.tokenizers import smiles_tokenizer
 from .packed_batches import PackedReactions
-from .reaction_model import (REACTION_PRESETS, REACTIONS_POCKET,
-                                               ReactionPreset)
+from .reaction_model import REACTION_PRESETS, ReactionPreset
+from .reaction_model import REACTIONS_POCKET # noqa: F401
 from .reaction_run import ReactionRun, together
 from .training import save_model
 
