@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['start_from', 'train_reactions', 'train_packed']
 
-# %% ../../nbs/47_reaction_training.ipynb #31873c49
+# %% ../../nbs/47_reaction_training.ipynb #cf64d0a4
 import shutil, signal, tempfile, threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +20,6 @@ from .packed_batches import PackedReactions
 from .reaction_model import REACTION_PRESETS, ReactionPreset
 from .reaction_model import REACTIONS_POCKET # noqa: F401
 from .reaction_run import ReactionRun, together
-from .training import save_model
 
 # %% ../../nbs/47_reaction_training.ipynb #f18a6c8b
 def _start_folder(start): # None, a folder, or the name of a shipped model
@@ -106,7 +105,7 @@ def _train_together(processes, settings, kwargs):
                 if not stopped: raise
                 raise InterruptedError("stopped before the first step") from None
 
-# %% ../../nbs/47_reaction_training.ipynb #80ee5702
+# %% ../../nbs/47_reaction_training.ipynb #67d47fc5
 def _check_processes(processes, device):
     if processes < 1: raise ValueError(f"processes must be 1 or more, not {processes}")
     if processes > 1 and device not in (None, "cpu"):
@@ -146,7 +145,8 @@ def train_reactions(
     stop = lambda: setattr(run, "stop", True)
     with _sigterm(stop), _no_denormals(): run.fit(**kwargs)
     if first:
-        save_model(run.model, smiles_tokenizer(run.data.words), model, torch.bfloat16)
+        run.model.to(torch.bfloat16).save_pretrained(model)
+        smiles_tokenizer(run.data.words).save_pretrained(model)
     return model
 
 # %% ../../nbs/47_reaction_training.ipynb #f97ee0f6
