@@ -5,29 +5,32 @@
 # %% auto #0
 __all__ = ['reaction_texts', 'remove_stereo', 'read_reaction', 'read_reactions']
 
-# %% ../../nbs/44_more_reactions.ipynb #4db98f2d
+# %% ../../nbs/44_more_reactions.ipynb #25bb7115
 import bz2, csv, gzip, lzma, re
 from pathlib import Path
 
 from .chemistry import match_atoms
-from .reactions import (BadReaction, Reaction, _rdkit, _side_by_side,
-                                          follow, parse_reaction)
+from .reactions import (BadReaction, Reaction, _side_by_side,
+                                          parse_reaction)
+from .spellings import _rdkit, follow
 
-# %% ../../nbs/44_more_reactions.ipynb #ecb95838
+# %% ../../nbs/44_more_reactions.ipynb #220f7e8b
 _reaction = re.compile(r"[^\s>]+>[^\s>]*>[^\s>]+(?= |$)")
 _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 def reaction_texts(
-    path, # A file of reactions: .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
-)->list: # Of pairs: line number from 1, reactants>reagents>product as it stands there
+    path, # .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
+)->list: # Of pairs: line number from 1, reactants>reagents>product
     "The reactions in a file, wherever they stand; lines without one are left out"
     path = Path(path)
-    with _open.get(path.suffix, open)(path, "rt", encoding="utf-8", errors="replace") as f:
-        comma = ".csv" in path.suffixes
-        rows = csv.reader(f) if comma else (line.rstrip("\r\n").split("\t") for line in f)
+    opened = _open.get(path.suffix, open)
+    with opened(path, "rt", encoding="utf-8", errors="replace") as f:
+        rows = csv.reader(f) if ".csv" in path.suffixes else (
+            line.rstrip("\r\n").split("\t") for line in f)
         cells = [(i, cell) for i, row in enumerate(rows, 1) for cell in row]
     found = [(i, m[0]) for i, cell in cells if (m := _reaction.match(cell.strip()))]
-    if not found: raise ValueError(f"{path} holds no reaction reactants>reagents>product")
+    if not found:
+        raise ValueError(f"{path} holds no reaction reactants>reagents>product")
     return found
 
 # %% ../../nbs/44_more_reactions.ipynb #38baa76a

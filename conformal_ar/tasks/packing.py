@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SPECIALS', 'random_spellings', 'write_packed', 'pack_reactions']
 
-# %% ../../nbs/43_packing.ipynb #2f5b4241
+# %% ../../nbs/43_packing.ipynb #28c6c5e1
 import warnings
 from collections import Counter
 
@@ -13,32 +13,40 @@ import numpy as np
 
 from ..files import whole_file
 from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
-from .reactions import (Reaction, _rdkit, _side_by_side, _written,
-                                          follow, smiles_vocabulary)
+from .reactions import Reaction, _side_by_side
+from .spellings import _rdkit, _written, follow
 
-# %% ../../nbs/43_packing.ipynb #23fadbb9
+# %% ../../nbs/43_packing.ipynb #2a40e9de
 def _random_spelling(mol, rng):
-    "A random spelling of a molecule, and its atoms in that order."
+    "A random spelling of a molecule, and its atoms in that order"
     order = rng.permutation(mol.GetNumAtoms())
-    smiles, written = _written(_rdkit()[0].RenumberAtoms(mol, order.tolist()), canonical=False)
-    return _written(mol) if "<" in smiles else (smiles, order[written]) # a bond that is written backwards has no token
+    mixed = _rdkit()[0].RenumberAtoms(mol, order.tolist())
+    smiles, written = _written(mixed, canonical=False)
+    if "<" in smiles: return _written(mol) # a bond written backwards has no token
+    return smiles, order[written]
+
+def _respelt(reaction, mols, rng):
+    "The molecules of a source, spelt at random, and the target that follows them"
+    sizes = [m.GetNumAtoms() for m in mols]
+    texts, orders = zip(*(_random_spelling(m, rng) for m in mols))
+    first = np.cumsum([0, *sizes])
+    place = np.concatenate([f + order for f, order in zip(first, orders)]).argsort()
+    origin = [place[o] if o >= 0 else -1 for o in reaction.origin]
+    return list(texts), follow(reaction.product, origin, sizes)
 
 def random_spellings(
     reaction: Reaction,
-    n: int=8, # how many, the canonical one first
-    seed: int=0 # of the random atom orders
-) -> list: # of pairs: the molecules of `mixed` in that order, and the target that follows them
-    "A reaction with its source spelt canonically and at random (Bjerrum 2017)."
-    rng, molecules, (Chem, rdBase) = np.random.default_rng(seed), sorted(reaction.reactants + reaction.reagents), _rdkit()
-    with rdBase.BlockLogs(): pairs, mols = [(molecules, reaction.aligned or reaction.product)], [Chem.MolFromSmiles(m) for m in molecules]
-    sizes = [m.GetNumAtoms() for m in mols]
-    for _ in range(n - 1):
-        texts, orders = zip(*(_random_spelling(m, rng) for m in mols))
-        place = np.concatenate([first + order for first, order in zip(np.cumsum([0, *sizes]), orders)]).argsort()
-        pairs.append((list(texts), follow(reaction.product, [place[o] if o >= 0 else -1 for o in reaction.origin], sizes)))
-    return pairs
+    n:int=8, # How many, the canonical one first
+    seed:int=0 # Of the random atom orders
+)->list: # Of pairs: the molecules of the source, and the target that follows them
+    "A reaction with its source spelt canonically and at random (Bjerrum 2017)"
+    rng, (Chem, rdBase) = np.random.default_rng(seed), _rdkit()
+    molecules = sorted(reaction.reactants + reaction.reagents)
+    with rdBase.BlockLogs(): mols = [Chem.MolFromSmiles(m) for m in molecules]
+    first = molecules, reaction.aligned or reaction.product
+    return [first] + [_respelt(reaction, mols, rng) for _ in range(n - 1)]
 
-# %% ../../nbs/43_packing.ipynb #8663c40d
+# %% ../../nbs/43_packing.ipynb #bc680405
 SPECIALS = ("<pad>", "</s>", "<unk>")
 
 def _packed_side(texts, ids, pattern):
@@ -56,54 +64,60 @@ def write_packed(
     "Write the tokens of all texts into one file, as numbers"
     ids, pattern, out = {w: i for i, w in enumerate(words)}, smiles_pattern(words), {}
     for part, pairs in parts.items():
-        for side, texts in zip(("source", "target"), zip(*pairs) if pairs else ((), ())):
+        sides = zip(*pairs) if pairs else ((), ())
+        for side, texts in zip(("source", "target"), sides):
             numbers, ends = _packed_side(texts, ids, pattern)
             out |= {f"{part}_{side}": numbers, f"{part}_{side}_off": ends}
     with whole_file(path) as new, open(new, "wb") as f:
         np.savez_compressed(f, words=np.array(words), spellings=spellings, **out)
 
-# %% ../../nbs/43_packing.ipynb #801d361d
-def _known(pair, words): return all(t in words for text in pair for t in smiles_tokens(text))
+# %% ../../nbs/43_packing.ipynb #c96bea69
+def _pair_tokens(pair): return {t for text in pair for t in smiles_tokens(text)}
 
 def _drop_unknown(pairs, words, part):
-    "Those pairs, each a list of texts, whose tokens are all in `words`; only of `train` others are dropped."
-    lacks = [set(t for text in pair for t in smiles_tokens(text)) - words for pair in pairs]
+    "Which pairs have only known tokens; of train alone others are dropped"
+    lacks = [_pair_tokens(pair) - words for pair in pairs]
     if not any(lacks): return range(len(pairs))
     names = ", ".join(sorted(set().union(*lacks))[:5])
-    what = f"{sum(map(bool, lacks)):,} of {len(pairs):,} reactions of {part} have tokens that the vocabulary lacks ({names})"
-    if part != "train": raise ValueError(f"{what}: take those reactions away, or pack with the data's own vocabulary")
+    what = (f"{sum(map(bool, lacks)):,} of {len(pairs):,} reactions of {part} have "
+            f"tokens that the vocabulary lacks ({names})")
+    if part != "train": raise ValueError(
+        f"{what}: take those reactions away, or pack with the data's own vocabulary")
     warnings.warn(what + " and are left out")
     return [i for i, l in enumerate(lacks) if not l]
 
 def _source_text(reaction, molecules, separated):
-    "The text of a source, from spellings of the molecules of `mixed`."
+    "The text of a source, from spellings of its molecules in sorted order"
     if not separated: return ".".join(molecules)
     names, n = reaction.reactants + reaction.reagents, len(reaction.reactants)
-    place = np.argsort(sorted(range(len(names)), key=names.__getitem__)) # of each molecule in `mixed`
-    return ">".join(".".join(molecules[p] for p in side) for side in (place[:n], place[n:]))
+    place = np.argsort(sorted(range(len(names)), key=names.__getitem__))
+    sides = place[:n], place[n:]
+    return ">".join(".".join(molecules[p] for p in side) for side in sides)
 
 def _all_spellings(job):
-    "Sources and targets of one reaction as texts."
+    "Sources and targets of one reaction as texts"
     reaction, n, seed, separated = job
-    return [(_source_text(reaction, molecules, separated), target) for molecules, target in random_spellings(reaction, n, seed)]
+    return [(_source_text(reaction, molecules, separated), target)
+            for molecules, target in random_spellings(reaction, n, seed)]
 
-# %% ../../nbs/43_packing.ipynb #7ea52fef
+# %% ../../nbs/43_packing.ipynb #b8867ad8
 def _words(data, pieces, rarest):
     "The vocabulary of some reactions: all tokens that are not rare, and longer pieces"
     text = {name: part.inputs + part.targets for name, part in data.items()}
     count = Counter(t for x in text["train"] for t in smiles_tokens(x))
-    needed = {t for name in ("valid", "held_out") for x in text[name] for t in smiles_tokens(x)}
+    needed = {t for x in text["valid"] + text["held_out"] for t in smiles_tokens(x)}
     keep = {t for t, n in count.items() if n >= rarest} | needed
     words = sorted(keep, key=lambda t: (-count[t], t))
     if not pieces: return words
     some = text["train"][::max(1, len(text["train"])//50_000)]
-    return words + [w for w in smiles_pieces(some, pieces) if keep.issuperset(smiles_tokens(w))]
+    longer = smiles_pieces(some, pieces)
+    return words + [w for w in longer if keep.issuperset(smiles_tokens(w))]
 
 def pack_reactions(
-    data:dict, # Parts train, valid and held_out, all mixed or all separated, all aligned or all canonical
+    data:dict, # Parts train, valid and held_out, of one kind of sources and targets
     path, # File to write, .npz
     spellings:int=8, # Of each training reaction
-    below:int=None, # Targets have fewer atom-wise tokens, before they are respelt; all when None
+    below:int=None, # Targets have fewer atom-wise tokens; all when None
     seed:int=0, # Of the spellings
     vocabulary:list=None, # Tokens after the special ones; made from the data when None
     processes:int=2, # That spell
@@ -111,23 +125,29 @@ def pack_reactions(
     pieces:int=0, # Tokens that are longer than an atom
     rarest:int=1, # Tokens that training has less often are left out
 )->list: # The vocabulary, special tokens first
-    "Write the tokenised reactions, the training ones in several spellings, into one file"
+    "Write tokenised reactions into one file, those for training in several spellings"
     if spellings < 1: raise ValueError(
         f"spellings must be 1 (only the canonical one) or more, not {spellings}")
     separated, aligned = data["train"].is_separated, data["train"].is_aligned
-    if len({(p.is_separated, p.is_aligned) for p in data.values()}) > 1: raise ValueError(
+    kinds = {(p.is_separated, p.is_aligned) for p in data.values()}
+    if len(kinds) > 1: raise ValueError(
         "all parts must be mixed or all separated, and all aligned or all canonical")
     words = [*SPECIALS, *(vocabulary or _words(data, pieces, rarest))]
     have, packed = set(words), {}
     for name in ("held_out", "valid", "train"):
         part = data[name]
-        if below: part = part[np.array([len(smiles_tokens(t)) < below for t in part.targets], bool)]
-        kept = part[list(_drop_unknown(list(zip(part.inputs, part.targets)), have, name))]
+        if below:
+            short = [len(smiles_tokens(t)) < below for t in part.targets]
+            part = part[np.array(short, bool)]
+        pairs = list(zip(part.inputs, part.targets))
+        kept = part[list(_drop_unknown(pairs, have, name))]
         packed[name] = list(zip(kept.inputs, kept.targets))
-    rows = kept.rows if aligned else [r._replace(origin=(), aligned=None) for r in kept.rows]
+    rows = kept.rows
+    if not aligned: rows = [r._replace(origin=(), aligned=None) for r in rows]
     jobs = [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)]
     spelt = _side_by_side(_all_spellings, jobs, processes, progress, "spell")
-    packed["train"] = [pair if _known(pair, have) else versions[0] # a random spelling may
-                       for versions in spelt for pair in versions] # need a token of its own
+    packed["train"] = [ # a random spelling may need a token of its own
+        pair if _pair_tokens(pair) <= have else versions[0]
+        for versions in spelt for pair in versions]
     write_packed(path, words, packed, spellings)
     return words
