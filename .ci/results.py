@@ -29,11 +29,11 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection",
                   "99_run_each_mask"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["72_benchmarks"],
-    "additions": ["09_levelsets", "17_selection", "18_adaptive", "32_additions_results", "59_compared", "62_commands",
-                  "63_demo", "69_predict"],
-    "reactions": ["17_selection", "18_adaptive", "45_product_masks", "48_reactions_results", "59_compared",
-                  "62_commands", "63_demo", "69_predict"]}
+    "demo": [], "benchmarks": ["87_benchmarks"],
+    "additions": ["15_levelsets", "23_selection", "24_adaptive", "45_additions_results", "74_compared", "77_commands",
+                  "78_demo", "84_predict"],
+    "reactions": ["23_selection", "24_adaptive", "55_product_masks", "62_reactions_results", "74_compared",
+                  "77_commands", "78_demo", "84_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
