@@ -1,6 +1,6 @@
 """Checks of the house: which notebook writes which module, what imports what, and how pages are built.
 
-`.ci/test.py` runs those in `CHECKS`; `python .ci/house.py` runs them alone, and `python .ci/house.py --all` also `LATER`.
+`.ci/test.py` runs them with the notebooks, `python .ci/house.py` alone.
 """
 import ast, json, re, sys, warnings
 from collections import Counter
@@ -145,8 +145,6 @@ def check_processors(folder):
     finally: os.chdir(before)
     say(wrong, "see what nbdev's processors do with these cells")
 
-# --------------------------------------------------------- for when the lines are rewrapped: not among CHECKS yet
-
 def check_columns(folder):
     "No exported line has more than 88 columns, which is what the site shows without scrolling."
     wrong = []
@@ -172,13 +170,13 @@ def check_docments(folder):
                     if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
     say(wrong, "see the style in CONTRIBUTING.md")
 
-CHECKS = (check_names, check_modules, check_directions, check_patches, check_titles, check_links, check_imports_alone, check_processors)
-LATER = (check_columns, check_docments)
+CHECKS = (check_names, check_modules, check_directions, check_patches, check_titles, check_links, check_imports_alone, check_processors,
+          check_columns, check_docments)
 
 
 def main():
     failed = 0
-    for check in (*CHECKS, *(LATER if "--all" in sys.argv else ())):
+    for check in CHECKS:
         try: check(root)
         except Exception as e:
             failed += 1

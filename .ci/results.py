@@ -25,12 +25,15 @@ COMMANDS = { # of Python; they write nbs/results/*.json too
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
     "demo": [], "benchmarks": [],
-    "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines"],
-    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions"]}
+    "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines", "98_run_selection"],
+    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection",
+                  "99_run_each_mask"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["72_benchmarks"],
-    "additions": ["09_levelsets", "32_additions_results", "59_compared", "62_commands", "63_demo"],
-    "reactions": ["48_reactions_results", "59_compared", "62_commands", "63_demo"]}
+    "demo": [], "benchmarks": ["87_benchmarks"],
+    "additions": ["14_levelsets", "22_selection", "23_adaptive", "44_additions_results", "73_compared", "76_commands",
+                  "77_demo", "83_predict"],
+    "reactions": ["22_selection", "23_adaptive", "54_product_masks", "61_reactions_results", "73_compared",
+                  "76_commands", "77_demo", "83_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
@@ -81,7 +84,7 @@ def tasks_of(names): return TASKS if "all" in names else names if set(names) <= 
 def chosen(names):
     "The notebooks of tasks, or those whose names begin so"
     if tasks := tasks_of(names):
-        runs = [o for t in tasks for o in RUNS[t]]
+        runs = dict.fromkeys(o for t in tasks for o in RUNS[t])
         pages = sorted({o for t in tasks for o in [*PAGES[t], *loading(t)]})
         return [nbs/f"{o}.ipynb" for o in [*runs, *pages, "index"]]
     paths = [o for o in sorted(nbs.glob("[!_]*.ipynb")) if o.name.startswith(tuple(names))]
@@ -96,7 +99,8 @@ def main():
     check_order()
     paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
     if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
-    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found"}
+    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found",
+                   "OMP_WAIT_POLICY": "PASSIVE"} # threads that spin are ruinous on busy cores
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
     if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)

@@ -9,8 +9,10 @@ from importlib import import_module as _import_module
 
 _names = {
     "guarantee": "Guarantee",
-    "autoregressive": "Autoregressor ToyMarkov",
-    "search": "beam_search threshold_search",
+    "autoregressive": "Autoregressor",
+    "toy": "ToyMarkov",
+    "search": "threshold_search",
+    "beams": "beam_search",
     "sets": "PredictionSet",
     "evaluation": "Evaluation evaluate_sets",
     "groups": "by_length",
@@ -20,6 +22,7 @@ _names = {
     "loading": "load",
     "planning": "plan",
     "equivalence": "ClassSet",
+    "selection": "select",
     "validity": "exchangeability_test",
     "monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",

@@ -66,6 +66,7 @@ def check_scores(
         f"first is row {bad.argmax()} (counted from 0)")
     return scores
 
+# %% ../nbs/00_conformal.ipynb #84c365de
 def check_log_likelihoods(
     scores,         # Log-likelihoods of targets in nats, array-like
     ndim=1,         # As in check_scores
@@ -119,6 +120,7 @@ def clopper_pearson_lower(
         f"{x} successes in {n} trials: there cannot be more than trials")
     return float(scipy.stats.beta.ppf(float(delta), x, n + 1 - x)) if x else 0.0
 
+# %% ../nbs/00_conformal.ipynb #bedeb4d9
 def clopper_pearson_interval(
     successes,  # Observed successes
     n,          # Trials
