@@ -199,7 +199,7 @@ def long_prompts(bench:Bench=None)->list:
     for round in range(3):
         for share in ((True, False), (False, True))[round % 2]:
             runs[share].append(long_prompt(ar, share, tokens, prefixes, steps))
-    one = 4*2*2*2**5*4 # bytes of a token: layers, keys and values, heads, width, float32
+    one = 4*2*2*2**5*4 # bytes of a token: layers, kinds, heads, width, float32
     least = one*(tokens + prefixes*steps)
     return [dict(group="long prompts", what="shared" if share else "copied",
                  tokens=tokens, prefixes=prefixes, steps=steps, status="measured",

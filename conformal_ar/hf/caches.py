@@ -205,7 +205,7 @@ SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"}
 PIECE = 128 # queries at a time on a CPU, whose cache then holds their scores
 
 def _weigh(query, key, value, bias, scaling):
-    "Attention of [n, H, m, d] queries over [n, H, S, d] keys, and log-sum-exp of scores"
+    "Attention of [n, H, m, d] queries over [n, H, S, d] keys; log-sum-exp of scores"
     if query.device.type == "cpu" and query.shape[2] > PIECE:
         parts = (_weigh(q, key, value, bias, scaling) for q in query.split(PIECE, 2))
         return tuple(torch.cat(part, 2) for part in zip(*parts))
@@ -239,7 +239,8 @@ def _over_prompts(query, key, value, blocks, scaling):
         key, value = (x.index_select(0, blocks.owner) for x in (key, value))
     shared = key.shape[1]
     query = query.reshape(R, -1).index_select(0, blocks.rows.flatten())
-    query = query.view(n, m, shared, -1, width).transpose(1, 2).reshape(n, shared, -1, width)
+    query = query.view(n, m, shared, -1, width).transpose(1, 2)
+    query = query.reshape(n, shared, -1, width)
     bias = None if blocks.bias is None else blocks.bias[..., -key.shape[2]:]
     found = _weigh(query, key, value, bias, scaling)
     def rows(x):
@@ -249,18 +250,20 @@ def _over_prompts(query, key, value, blocks, scaling):
 
 # %% ../../nbs/28_caches.ipynb #0ca6511c
 def _attend_prompt(module, query, key, value, blocks, scaling):
-    "Attention of [R, H, 1, d] queries over the prompts of their inputs and their own keys"
+    "Attention of [R, H, 1, d] queries over their prompts and their own keys"
     layer, own = blocks.cross.layers[module.layer_idx], key.shape[2]
     wide = torch.promote_types(query.dtype, torch.float32)
-    def last(tensors, most): return [x[:, :, max(0, x.shape[2] - most):].to(wide) for x in tensors]
+    def last(tensors, most):
+        return [x[:, :, max(0, x.shape[2] - most):].to(wide) for x in tensors]
     window = getattr(layer, "sliding_window", None) or own + layer.keys.shape[2]
     found = _over_own(query.to(wide), *last((key, value), window), scaling)
     if window <= own: return found[0].to(query.dtype)
     seen = last((layer.keys, layer.values), window - own)
-    return _join(_over_prompts(query.to(wide), *seen, blocks, scaling), found).to(query.dtype)
+    prompts = _over_prompts(query.to(wide), *seen, blocks, scaling)
+    return _join(prompts, found).to(query.dtype)
 
 # %% ../../nbs/28_caches.ipynb #f55bc3eb
-_prompts = ContextVar("prompts", default=None) # (blocks, indices of layers that used them)
+_prompts = ContextVar("prompts", default=None) # blocks, and layers that used them
 
 @contextmanager
 def sharing(
@@ -272,7 +275,7 @@ def sharing(
     try: yield
     finally: _prompts.reset(token)
     if len(seen) != len(blocks.cross.layers): raise ValueError(
-        f"{len(seen)} of {len(blocks.cross.layers)} layers take keys of a shared prompt")
+        f"{len(seen)} of {len(blocks.cross.layers)} layers attend to a shared prompt")
 
 # %% ../../nbs/28_caches.ipynb #b7668109
 def _chosen(rows, tokens, n, vocab_size):
