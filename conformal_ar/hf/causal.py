@@ -280,7 +280,8 @@ def _continued(self:HFCausal, state, inside, ids):
     "[R, V] logits after one token more, by rows that share their prompts"
     owner, used = state.owner[inside], state.used[inside]
     blocks = make_blocks(owner, state.prompt, state.mask, torch.float32)
-    if len(state.mask) == 1: blocks = blocks._replace(bias=None) # no padding
+    whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
+    if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
     places = placed(used[:, None] - 1 + self._first, self.device)
     optional = dict(position_ids=places, logits_to_keep=1)
     taken = {name: value for name, value in optional.items() if name in self._takes}
