@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..files import whole_file
 from .downloads import ARCHIVES, download, git_blob_id, matches
-from .more_reactions import reaction_texts, read_reactions
+from .more_reactions import read_reaction, reaction_texts
 from .reactions import (Reaction, ReactionSplits, clean_lines,
                                           split_reactions)
 from .spellings import _rdkit
@@ -135,9 +135,10 @@ def clean_file(
     progress:bool=True, # Show a bar
 )->list: # A Reaction or a text with the reason, per reaction of the file
     "The cleaned reactions of a file of one's own, from the cache if they are there"
-    name = f"more-{_key(path, 1)}.tsv.gz"
-    make = lambda: read_reactions(path, processes, progress)
-    return _cached_rows(cache_folder(folder)/name, len(reaction_texts(path)), make)
+    cached = cache_folder(folder)/f"more-{_key(path, 1)}.tsv.gz"
+    texts = [text for _, text in reaction_texts(path)]
+    make = lambda: clean_lines(texts, processes, progress, read_reaction)
+    return _cached_rows(cached, len(texts), make)
 
 # %% ../../nbs/49_archives.ipynb #67647ded
 def load_reactions(

@@ -15,8 +15,9 @@ from fastcore.basics import patch
 from ..guarantee import Guarantee
 from ..sets import PredictionSet
 from ..equivalence import ClassSet, merge_equivalent
-from .reactions import (_rdkit, canonical_molecule, follow,
-                                          has_maps, parse_reaction, remove_maps)
+from .reactions import parse_reaction
+from .spellings import (_rdkit, canonical_molecule, follow, has_maps,
+                                          remove_maps)
 from ..files import whole_file
 
 # %% ../../nbs/50_chemistry.ipynb #b14aef79

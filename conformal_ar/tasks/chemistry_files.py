@@ -12,8 +12,9 @@ import io, re
 from ..hf.tokenizers import smiles_tokens
 from ..tables import Input, at, check_text, read_lines
 from .chemistry import align_product
-from .reactions import (BadReaction, _rdkit, canonical_molecule,
-                                          has_maps, remove_maps)
+from .reactions import BadReaction
+from .spellings import (_rdkit, canonical_molecule, has_maps,
+                                          remove_maps)
 
 # %% ../../nbs/62_chemistry_files.ipynb #4def0d3b
 def _fault(text):

@@ -16,8 +16,8 @@ from collections import Counter
 import torch
 from .chemistry import canonical
 from ..hf.tokenizers import smiles_tokens
-from .reactions import _rdkit
-from .smiles_reader import bare_token, element, smiles_pieces
+from .spellings import _rdkit
+from .smiles_reader import bare_token, element, piece_tables
 from ..hf.masks import Masked
 
 # %% ../../nbs/54_product_masks.ipynb #e3d75cf7
@@ -27,7 +27,7 @@ class SmilesGrammar:
         tokens, # [V] the text of each id, None for what is no SMILES
         end_token_id, # Id of the end
     ):
-        self.pieces = p = smiles_pieces(tuple(tokens), end_token_id)
+        self.pieces = p = piece_tables(tuple(tokens), end_token_id)
         steps = [step for row in p.steps for step in row if step]
         rings = sorted({ring for step in steps for ring in step.rings})
         depth = p.table(lambda step: step.depth).view(-1, 1)
@@ -56,7 +56,7 @@ class MassBalance:
         tokens, # [V] the text of each id, None for what is no SMILES
         end_token_id, # Id of the end
     ):
-        self.pieces = p = smiles_pieces(tuple(tokens), end_token_id)
+        self.pieces = p = piece_tables(tuple(tokens), end_token_id)
         self.coming = {state: p.possible(state) for state in p.states}
         steps = [step for row in p.steps for step in row if step]
         found = {e for s in steps for e in (*s.atoms, *self.coming[s.after])}
@@ -104,7 +104,7 @@ class NewMolecule:
         tokens, # [V] the text of each id, None for what is no SMILES
         end_token_id, # Id of the end
     ):
-        self.pieces = smiles_pieces(tuple(tokens), end_token_id)
+        self.pieces = piece_tables(tuple(tokens), end_token_id)
 
     def prepare(self, inputs) -> torch.Tensor: # [B, M] hashes; that of no text fills up
         "The molecules of each source"
@@ -175,7 +175,7 @@ class ValidPrefix:
         tokens, # [V] the text of each id, None for what is no SMILES
         end_token_id, # Id of the end
     ):
-        self.pieces = smiles_pieces(tuple(tokens), end_token_id)
+        self.pieces = piece_tables(tuple(tokens), end_token_id)
         closes = [re.search(r"[)\d]", text) is not None for text in self.pieces.texts]
         self.closes = torch.tensor(closes)
 
@@ -209,7 +209,7 @@ def mask_products(
 )->Masked: # The model under ValidMolecule, MassBalance and NewMolecule
     "A model of reactions under all masks"
     tokens, end = smiles_vocabulary_of(ar), ar.end_token_id
-    barred = smiles_pieces(tokens, end).barred.all(0).tolist()
+    barred = piece_tables(tokens, end).barred.all(0).tolist()
     odd = [t for t, never in zip(tokens, barred) if never and t is not None]
     if len(odd) > sum(t is not None for t in tokens)/2: raise ValueError(
         f"{odd[0]!r} and most other tokens stand in no SMILES: the masks of products "

@@ -116,7 +116,7 @@ def _agree(yes):
 @patch
 def forward(self:ReactionRun, x, y):
     "The mean loss of the target tokens, in nats, and their logits"
-    x, y = x.to(self.device), y.to(self.device)
+    x, y = (a.to(self.device).contiguous() for a in (x, y))
     with torch.autocast(self.device.type, torch.bfloat16):
         return self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y)
 

@@ -18,7 +18,6 @@ from ..hf.adapter import shipped_models
 from ..hf.tokenizers import smiles_tokenizer
 from .packed_batches import PackedReactions
 from .reaction_model import REACTION_PRESETS, ReactionPreset
-from .reaction_model import REACTIONS_POCKET # noqa: F401
 from .reaction_run import ReactionRun, together
 
 # %% ../../nbs/59_reaction_training.ipynb #f18a6c8b

@@ -11,15 +11,14 @@ import multiprocessing, re, sys
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
 from ..hf.tokenizers import smiles_tokens
-from .spellings import _map, _mapped_molecule, _rdkit # noqa: F401
-from .spellings import canonical_molecule, follow # noqa: F401
-from .spellings import has_maps, remove_maps # noqa: F401
+from .spellings import _map, _mapped_molecule, follow
 
 # %% ../../nbs/46_reactions.ipynb #b7c40942
 class Reaction(NamedTuple):
@@ -68,9 +67,9 @@ def parse_reaction(
     return Reaction(reactants, reagents, names, origin, aligned)
 
 # %% ../../nbs/46_reactions.ipynb #b75de3db
-def _clean(line):
+def _or_reason(parse, line):
     "A reaction, or the reason why there is none"
-    try: return parse_reaction(line)
+    try: return parse(line)
     except BadReaction as e: return str(e)
 
 def _side_by_side(function, items, processes, progress, what):
@@ -86,10 +85,12 @@ def _side_by_side(function, items, processes, progress, what):
 def clean_lines(
     lines, # Of the data
     processes:int=2, # That work side by side
-    progress:bool=True # Show a bar
+    progress:bool=True, # Show a bar
+    parse=parse_reaction, # How a line is read; it raises BadReaction
 )->list: # A Reaction or a text with the reason, per line
     "Parse and canonicalise many reactions"
-    return _side_by_side(_clean, lines, processes, progress, "canonicalise")
+    read = partial(_or_reason, parse)
+    return _side_by_side(read, lines, processes, progress, "canonicalise")
 
 # %% ../../nbs/46_reactions.ipynb #968c52aa
 def smiles_vocabulary(

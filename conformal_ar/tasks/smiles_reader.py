@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ELEMENTS', 'AROMATIC', 'FOLLOWS', 'token_kind', 'element', 'unfinished', 'shorten', 'Step', 'read', 'bare_token',
-           'SmilesPieces', 'smiles_pieces']
+           'SmilesPieces', 'piece_tables']
 
 # %% ../../nbs/53_smiles_reader.ipynb #ca03ec20
 import re
@@ -158,7 +158,7 @@ class SmilesPieces:
         if (self.barred | (self.after == last)).all(): return last.clamp(min=0)
 
 @lru_cache(maxsize=8)
-def smiles_pieces(
+def piece_tables(
     tokens:tuple, # As of SmilesPieces
     end_token_id:int, # Id of the end
 )->SmilesPieces:
