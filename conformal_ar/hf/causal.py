@@ -339,6 +339,8 @@ def _try_sharing(self:HFCausal):
     if getattr(config, "attention_chunk_size", None): return "attention is in chunks"
     try:
         self.model.set_attn_implementation("shared")
+        if self.model.config._attn_implementation != "shared":
+            raise TypeError("its attention cannot be exchanged")
         for these, those in HFModel._trial(self).values():
             if _apart(these, those) > APART.get(self.dtype, 0.5):
                 raise ValueError("probabilities differ")
