@@ -105,19 +105,25 @@ def reordered(self:PackedReactions,
 
 # %% ../../nbs/56_packed_batches.ipynb #d43c7c69
 @patch
-def training_pairs(self:PackedReactions,
-    rows, # Which reactions
-    rng:np.random.Generator, # Of order and spelling
-    shuffle:float=0., # Share of sources whose molecules change places
+def spelt(self:PackedReactions,
+    rng:np.random.Generator,
     respell:float=0. # Share for which one of all spellings is drawn
+)->np.ndarray: # [n] rows of the training arrays
+    "One spelling of every reaction"
+    spelling = rng.integers(self.spellings, size=len(self))
+    spelling *= rng.random(len(self)) < respell
+    return np.arange(len(self))*self.spellings + spelling
+
+@patch
+def training_pairs(self:PackedReactions,
+    rows:np.ndarray, # Of the training arrays
+    rng:np.random.Generator,
+    shuffle:float=0. # Share of sources whose molecules change places
 )->tuple: # Sources and targets: of each all tokens, and the lengths
     "Training pairs, augmented"
-    n = len(rows)
-    spelling = rng.integers(self.spellings, size=n)*(rng.random(n) < respell)
-    at = np.asarray(rows)*self.spellings + spelling
-    source, lengths = self.rows("train_source", at)
-    source = self.reordered(source, rng.random(n) < shuffle, rng)
-    return (source, lengths), self.rows("train_target", at)
+    source, lengths = self.rows("train_source", rows)
+    source = self.reordered(source, rng.random(len(lengths)) < shuffle, rng)
+    return (source, lengths), self.rows("train_target", rows)
 
 # %% ../../nbs/56_packed_batches.ipynb #07fc9d6d
 def _filled(rows, source, target, pairs, tokens):
@@ -132,21 +138,19 @@ def _filled(rows, source, target, pairs, tokens):
     if batch: yield batch
 
 def length_batches(
-    data: PackedReactions,
+    source:np.ndarray, # [n] tokens of each source
+    target:np.ndarray, # [n] tokens of each target
     limits:tuple, # Most tokens of source and target
-    seed, # Of noise and order: an integer or a list of them
+    seed, # Of ties and order: an integer or a list of them
     pairs:int=128, # Most pairs in a batch
     tokens:int=None # Most tokens of sources and targets together, padding counted
-)->list: # Of lists of row numbers
-    "Batches of reactions of similar length, in random order"
+)->list: # Of lists of positions between 0 and n - 1
+    "Batches of pairs of similar length, in random order"
     rng = np.random.default_rng(seed)
-    source, target = data.source_len, data.target_len
-    def near(rows, length):
-        noisy = length[rows] + rng.normal(0, 2, len(rows))
-        return rows[np.argsort(noisy, kind="stable")]
+    def by(length, rows): return rows[np.argsort(length[rows] + rng.random(len(rows)))]
     fit = np.flatnonzero((source <= limits[0]) & (target <= limits[1]))
-    tenths = np.array_split(near(fit, target), 10)
-    rows = np.concatenate([near(part, source) for part in tenths])
+    tenths = np.array_split(by(target, fit), 10)
+    rows = np.concatenate([by(source, part) for part in tenths])
     batches = list(_filled(rows, source, target, pairs, tokens))
     return [batches[i] for i in rng.permutation(len(batches))]
 

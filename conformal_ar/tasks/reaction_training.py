@@ -17,8 +17,9 @@ from transformers import AutoTokenizer, T5ForConditionalGeneration
 from ..hf.adapter import shipped_models
 from ..hf.tokenizers import smiles_tokenizer
 from .packed_batches import PackedReactions
-from .reaction_model import REACTION_PRESETS, ReactionPreset
-from .reaction_run import ReactionRun, together
+from .reaction_model import (REACTION_PRESETS, ReactionPreset,
+                                               together)
+from .reaction_run import ReactionRun
 
 # %% ../../nbs/59_reaction_training.ipynb #f18a6c8b
 def _start_folder(start): # None, a folder, or the name of a shipped model
