@@ -283,10 +283,12 @@ def _continued(self:HFCausal, state, inside, ids):
     whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
     if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
     places = placed(used[:, None] - 1 + self._first, self.device)
+    unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     optional = dict(position_ids=places, logits_to_keep=1)
     taken = {name: value for name, value in optional.items() if name in self._takes}
-    with sharing(blocks): out = self.quiet(
-        input_ids=ids, past_key_values=state.cache, use_cache=True, **taken)
+    with sharing(blocks): out = self.quiet( # without a mask it would look for padding
+        input_ids=ids, attention_mask=unread, past_key_values=state.cache,
+        use_cache=True, **taken)
     return out.logits[:, -1]
 
 # %% ../../nbs/31_causal.ipynb #538bef7f
