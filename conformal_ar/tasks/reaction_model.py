@@ -64,7 +64,7 @@ def together():
     return d.get_rank(), d.get_world_size()
 
 def in_shares(
-    function, # Of tensors like `x`, for each row by itself
+    function, # Of tensors like x, for each row by itself
     x:torch.Tensor # [n, ...], the same in all processes that train together
 )->torch.Tensor: # The same shape
     "What a function makes of all rows, of which each process computes a share"
