@@ -1,4 +1,4 @@
-"""Number the notebooks in the order of nbs/sidebar.yml: chapters one behind the other from 00, long runs from 90.
+"""Number the notebooks in the order of nbs/sidebar.yml: chapters one behind the other from 00, long runs last, up to 99.
 
 `python .ci/renumber.py` says what would change; with `--write` it renames the files and every mention of their names.
 """
@@ -15,8 +15,8 @@ def new_names():
     assert not missing, f"only in the folder or only in sidebar.yml: {', '.join(sorted(missing))}"
     runs = [s for s in stems if s[3:].startswith("run_")]
     pages = [s for s in stems if s not in runs]
-    assert len(pages) <= 90 and len(runs) <= 10, f"{len(pages)} pages, {len(runs)} runs: merge some"
-    numbers = [*enumerate(pages), *enumerate(runs, 90)]
+    assert len(stems) <= 100, f"{len(pages)} pages, {len(runs)} runs: merge some"
+    numbers = [*enumerate(pages), *enumerate(runs, 100 - len(runs))]
     return {old: f"{i:02}_{old[3:]}" for i, old in numbers}
 
 def mentions():

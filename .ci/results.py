@@ -25,15 +25,14 @@ COMMANDS = { # of Python; they write nbs/results/*.json too
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
     "demo": [], "benchmarks": [],
-    "additions": ["92_run_additions", "95_run_coverage_additions", "97_run_baselines", "98_run_selection"],
-    "reactions": ["93_run_reactions", "94_run_masks", "96_run_coverage_reactions", "98_run_selection",
-                  "99_run_each_mask"]}
+    "additions": ["94_run_additions", "97_run_additions_compared", "99_run_selection"],
+    "reactions": ["95_run_reactions", "96_run_masks", "98_run_reactions_compared", "99_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["87_benchmarks"],
-    "additions": ["14_levelsets", "22_selection", "23_adaptive", "44_additions_results", "73_compared", "76_commands",
-                  "77_demo", "83_predict"],
-    "reactions": ["22_selection", "23_adaptive", "54_product_masks", "61_reactions_results", "73_compared",
-                  "76_commands", "77_demo", "83_predict"]}
+    "demo": [], "benchmarks": ["86_benchmarks"],
+    "additions": ["14_levelsets", "22_selection", "23_adaptive", "43_additions_results", "72_compared", "75_commands",
+                  "76_demo", "82_predict"],
+    "reactions": ["22_selection", "23_adaptive", "53_product_masks", "60_reactions_results", "72_compared",
+                  "75_commands", "76_demo", "82_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
@@ -56,7 +55,8 @@ def check_order():
 def loading(task):
     "Pages whose outputs depend on the shipped model of a task, and that are no long runs"
     loads = re.compile(rf'(?:from_pretrained|load_task|\.task)\(\s*"{task}"')
-    return [o.stem for o in sorted(nbs.glob("[0-8]*.ipynb")) if loads.search(text_of(o))]
+    return [o.stem for o in sorted(nbs.glob("[0-9]*.ipynb"))
+            if "_run_" not in o.name and loads.search(text_of(o))]
 
 def run_notebook(path):
     "Run a notebook in its folder and save it whole."
