@@ -40,7 +40,7 @@ results: .venv/dev       ## measure the README's numbers again; TASK=additions o
 
 docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
-	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" $(BIN)/nbdev_docs
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/.ci" $(BIN)/nbdev_docs
 
 build: .venv/dev         ## build the wheel and the source archive in dist/
 	rm -rf build dist *.egg-info
