@@ -1,8 +1,8 @@
-"""How the documentation shows code: signatures as users write them, sources folded shut, links with page titles.
+"""How the documentation shows code: signatures as users write them, sources and imports folded shut, links with page titles.
 
 `settings.ini` names these for nbdev (`renderer`, `procs`); `make docs` puts this folder on the path.
 """
-import inspect, json, re
+import ast, inspect, json, re
 from functools import cache
 from pathlib import Path
 
@@ -72,3 +72,11 @@ def fold_sources(cell):
     "Sources stand folded shut below their signatures"
     if cell.cell_type == "code": cell.source = cell.source.replace(
         '#| code-fold: show\n#| code-summary: "Exported source"', '#| code-fold: true\n#| code-summary: "Source"')
+
+def fold_imports(cell):
+    "Cells that only import are folded shut"
+    if cell.cell_type != "code" or cell.source.startswith("#| "): return
+    try: lines = ast.parse(cell.source).body
+    except SyntaxError: return
+    if lines and all(isinstance(o, (ast.Import, ast.ImportFrom)) for o in lines):
+        cell.source = f'#| code-fold: true\n#| code-summary: "Imports"\n{cell.source}'
