@@ -42,6 +42,9 @@ docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/.ci" $(BIN)/nbdev_docs
 
+check-docs: docs         ## render the site and crawl it (a browser, chromium, is used where there is one)
+	$(BIN)/python .ci/check_docs.py
+
 build: .venv/dev         ## build the wheel and the source archive in dist/
 	rm -rf build dist *.egg-info
 	$(BIN)/python -m build
