@@ -138,7 +138,7 @@ class _Walk:
         self.found, self.expanded = [empty_prefixes([])], 0
         self.truncated, self.last_step = np.zeros(n, bool), np.zeros(n, int)
         self.takes_floor = getattr(ar, "takes_floor", False)
-        self.certified = np.ones(n, bool)
+        self.certified, self.finished = np.ones(n, bool), np.zeros(n, bool)
         self.growth = 4. # rows per input at the widest step: a first guess
 
     def threshold(self, owner, step):
@@ -239,7 +239,19 @@ def run_all(self:_Walk, inputs, progress, desc):
     for batch in batches_by_length(inputs, size, progress, desc):
         self.widest = len(batch)
         self.run(take(inputs, batch), batch)
+        self.finished[batch] = True
         self.growth = self.widest/len(batch)
+
+# %% ../nbs/05_search.ipynb #6386bf65
+@patch
+def table(self:_Walk, stop):
+    "What was found so far"
+    t = self.thresholds
+    width = None if t.shape[1] == 1 else self.max_len
+    found = gather(self.found, self.truncated, self.last_step, self.expanded,
+                   self.ar.pad_token_id, self.normalize, width)
+    found = replace(found, certified=self.certified & self.finished)
+    return found.select(holds(found, t, self.normalize, stop))
 
 # %% ../nbs/05_search.ipynb #892d5a00
 def threshold_search(
@@ -267,12 +279,9 @@ def threshold_search(
     t = check_thresholds(thresholds, max_len, len(inputs))
     walk = _Walk(ar, t, max_len, normalize, max_rows, max_candidates, len(inputs),
                  targets)
-    walk.run_all(inputs, progress, "threshold search")
-    width = None if t.shape[1] == 1 else max_len
-    table = gather(walk.found, walk.truncated, walk.last_step, walk.expanded,
-                   ar.pad_token_id, normalize, width)
-    table = replace(table, certified=walk.certified)
-    return table.select(holds(table, t, normalize, stop))
+    try: walk.run_all(inputs, progress, "threshold search")
+    except ConnectionError as error: error.table = walk.table(stop); raise
+    return walk.table(stop)
 
 # %% ../nbs/05_search.ipynb #77fcc4ad
 def check_thresholds(thresholds, max_len, n=1):
