@@ -124,7 +124,7 @@ def _own(row, found):
     values = [at[str(i)]["logprob"] for i, at in zip(row[1:], found[1:])]
     return [0.] + [value if value > -9999 else -torch.inf for value in values]
 
-# %% ../../nbs/91_vllm.ipynb #3724a4b8
+# %% ../../nbs/91_vllm.ipynb #08bc8e08
 @patch
 def ask(self:VLLMServer,
     rows:list, # [R] lists of token ids
@@ -140,7 +140,8 @@ def ask(self:VLLMServer,
         except EngineError as e: e.row = first; raise
         choices = sorted(choices, key=lambda c: c["index"])
         if "prompt_logprobs" in what:
-            return [_own(row, c.get("prompt_logprobs")) for row, c in zip(some, choices)]
+            both = zip(some, choices)
+            return [_own(row, c.get("prompt_logprobs")) for row, c in both]
         found = [c.get("logprobs") or dict(top_logprobs=[{}]) for c in choices]
         return [_by_id(one["top_logprobs"][0]) for one in found]
     with ThreadPoolExecutor(self.at_once) as pool:
@@ -148,7 +149,7 @@ def ask(self:VLLMServer,
         try: return [one for job in jobs for one in job.result()]
         finally: pool.shutdown(cancel_futures=True)
 
-# %% ../../nbs/91_vllm.ipynb #3a3fa90f
+# %% ../../nbs/91_vllm.ipynb #43061f76
 class _Offline:
     "The `LLM` of vLLM, asked as a server is"
     def __init__(self, llm):
@@ -171,8 +172,8 @@ class _Offline:
         def values(at): return {i: one.logprob for i, one in at.items()}
         if "prompt_logprobs" not in what:
             return [values(one.outputs[0].logprobs[0]) for one in found]
-        return [[0.] + [at[i].logprob for i, at in zip(row[1:], one.prompt_logprobs[1:])]
-                for row, one in zip(rows, found)]
+        both = ((row[1:], one.prompt_logprobs[1:]) for row, one in zip(rows, found))
+        return [[0.] + [at[i].logprob for i, at in zip(*pair)] for pair in both]
 
 # %% ../../nbs/91_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
