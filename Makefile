@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-more export clean-notebooks readme results docs build clean
+.PHONY: help demo test test-more test-vllm export clean-notebooks readme results docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -24,6 +24,10 @@ test: .venv/dev          ## check code, notebooks and README, then run the noteb
 
 test-more: .venv/dev     ## run the cells flagged more too: those that need a browser or another engine
 	$(BIN)/python .ci/test.py --flags more
+	$(BIN)/python .ci/engine.py
+
+test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
+	$(BIN)/python .ci/engine.py
 
 export: .venv/dev        ## write conformal_ar/*.py from the notebooks
 	$(BIN)/nbdev_export

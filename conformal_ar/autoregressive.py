@@ -203,7 +203,10 @@ def check_log_probs(
 def _token_scores(ar, inputs, targets):
     "[B, L] log-probabilities, by teacher forcing or along the path of decoding"
     if not getattr(ar, "scores_by_decoding", False): return ar.score(inputs, targets)
-    return stepwise_scores(ar, inputs, targets)
+    if not getattr(ar, "takes_floor", False):
+        return stepwise_scores(ar, inputs, targets)
+    near = ar.score(inputs, targets) - 1 # more than half precision rounds a token
+    return stepwise_scores(ar, inputs, targets, near)
 
 # %% ../nbs/02_autoregressive.ipynb #8120db9d
 def prefix_scores(
@@ -257,9 +260,13 @@ def stepwise_scores(
     ar:Autoregressor,     # The model
     inputs:Sequence,      # [B] conditions
     targets:torch.Tensor, # [B, L] token ids, padded after the end token
+    floor:torch.Tensor|None=None, # [B, L] where lower values need not be exact
 )->torch.Tensor: # [B, L] natural log-probabilities, 0 on padding; −∞ once impossible
     "Log-probabilities of given targets along the path of decoding, one token at a time"
-    state, log_probs = ar.start(inputs)
+    def told(rows, step):
+        known = floor is not None and getattr(ar, "takes_floor", False)
+        return dict(floor=floor[rows, step].cpu()) if known else {}
+    state, log_probs = ar.start(inputs, **told(slice(None), 0))
     targets, device = targets.cpu(), log_probs.device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
     scores = torch.zeros(targets.shape, dtype=log_probs.dtype)
@@ -272,6 +279,7 @@ def stepwise_scores(
         going = (now > -torch.inf) & more # a search never extends the others
         going, rows = going.nonzero()[:, 0], rows[going]
         if not len(rows): break
-        state, log_probs = ar.extend(state, going, targets[rows, step])
+        last, more = targets[rows, step], told(rows, step + 1)
+        state, log_probs = ar.extend(state, going, last, **more)
     impossible = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(impossible & real, -torch.inf).to(device)

@@ -48,8 +48,8 @@ def check_decoding(
     short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
     rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
     chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
-    stepwise = stepwise_scores(ar, chosen, targets).float().cpu()
     forced = ar.score(chosen, targets).float().cpu()
+    stepwise = stepwise_scores(ar, chosen, targets, forced - 1).float().cpu()
     for scores in (stepwise, forced): check_log_probs(scores, rows)
     real = real_tokens(targets.cpu(), ar.end_token_id, ar.pad_token_id)
     forced = forced.masked_fill((forced == -torch.inf).cumsum(1) > 0, -torch.inf)

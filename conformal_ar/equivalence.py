@@ -75,7 +75,7 @@ def merge_equivalent(
     return kind([s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
-        p_values=best_p(s.p_values, [classes[k] for k in keys]))
+        p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified)
 
 # %% ../nbs/17_equivalence.ipynb #81542ea3
 def have_form(

@@ -27,6 +27,7 @@ class Hypotheses:
     truncated:np.ndarray  # [n] did the search run out of budget for this input?
     last_step:np.ndarray  # [n] last step at which the input had an unfinished prefix
     rows:int = 0          # Prefixes handed to the model, over all inputs
+    certified:np.ndarray|None = None # [n] did it give all that passes? None: always
 
     @property
     def n_inputs(self):
@@ -188,7 +189,8 @@ def prediction_sets(
         for row in range(a, b): first.setdefault(texts[row], row)
         rows = list(first.values())
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
-        out = table.truncated[i]
+        out, whole = table.truncated[i], table.certified is None or table.certified[i]
         own = None if p is None else p[rows]
-        sets.append(PredictionSet(list(first), sums[rows], tokens, out, inputs[i], own))
+        sets.append(PredictionSet(list(first), sums[rows], tokens, out, inputs[i], own,
+                                  whole))
     return sets

@@ -22,6 +22,7 @@ class PredictionSet:
     truncated:bool=False    # Did the search run out of budget?
     input:object=None       # What the set was predicted for
     p_values:np.ndarray|None=None # [R] conformal p-values, where there are any
+    certified:bool=True     # Did the search see all that may be a member?
 
     def __post_init__(self):
         tokens = [tuple(int(i) for i in t) for t in self.tokens]
@@ -32,7 +33,7 @@ class PredictionSet:
         if np.isnan(scores).any() or (scores[1:] > scores[:-1]).any(): raise ValueError(
             "the scores of a set must be in descending order and hold no NaN")
         plain = dict(texts=list(self.texts), scores=scores, tokens=tokens,
-                     truncated=bool(self.truncated))
+                     truncated=bool(self.truncated), certified=bool(self.certified))
         if self.p_values is not None:
             plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
             if len(plain["p_values"]) != n:
@@ -71,13 +72,18 @@ def to_frame(self:PredictionSet): # A pandas.DataFrame
 def _brief(text, most=60):
     return repr(text if len(text) <= most else text[:most - 1] + "…")
 
+@patch(as_prop=True)
+def _marks(self:PredictionSet):
+    marks = dict(truncated=self.truncated, uncertified=not self.certified)
+    return "".join(f", {name}" for name, there in marks.items() if there)
+
 @patch
 def __repr__(self:PredictionSet):
     shown = [_brief(t) for t in self.texts[:5]]
     if len(self) > 5: shown.append(f"… {len(self) - 5} more")
     name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
-    return f"PredictionSet({name}{members}{', truncated' if self.truncated else ''})"
+    return f"PredictionSet({name}{members}{self._marks})"
 
 # %% ../nbs/08_sets.ipynb #d2cb0b8f
 @patch
@@ -94,7 +100,7 @@ def _repr_html_(self:PredictionSet, most=10):
         return f"<tr>{''.join(f'<{tag}>{c}</{tag}>' for c in cells)}</tr>"
     size = {0: "empty set", 1: "1 sequence"}.get(len(self), f"{len(self)} sequences")
     name = f"{code(self.input)} → " if isinstance(self.input, str) else ""
-    caption = f"<p>{name}{size}{', truncated' if self.truncated else ''}</p>"
+    caption = f"<p>{name}{size}{self._marks}</p>"
     if len(self) == 0: return caption
     columns = self._columns()
     if self.p_values is not None:
