@@ -6,9 +6,8 @@
 __all__ = ['MANIFEST', 'predict_each', 'Batches', 'PredictBatches', 'ScoreBatches', 'calibrate_records', 'Blocks', 'open_blocks',
            'claim', 'BlockWriter', 'run_blocks', 'read_blocks']
 
-# %% ../nbs/88_scale.ipynb #d04f8f27
-import csv, io, json, warnings
-from contextlib import suppress
+# %% ../nbs/88_scale.ipynb #e9ed5e2d
+import io, json, warnings
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -27,7 +26,7 @@ from .groups import group_key, group_label
 from .loading import load
 from .saving import calibration_file
 from .tables import (TABLES, BadRow, _csv_lists, _csv_row, _csv_rows,
-                                 _json_rows, at, jsonl_text)
+                                 _json_rows, jsonl_text)
 
 # %% ../nbs/88_scale.ipynb #6117d5f8
 def _halved(procedure, inputs):
@@ -49,9 +48,10 @@ def predict_each(
     if odd and all(isinstance(e, Exception) for e in odd): raise odd[0]
     return found
 
-# %% ../nbs/88_scale.ipynb #638907db
+# %% ../nbs/88_scale.ipynb #9e5d0b0c
 class Batches:
     "A function of batches of rows, with a procedure that each worker makes once"
+    every = False # is a row that cannot be read an error?
     def __init__(self, make): self.make, self._procedure = make, None
     def __getstate__(self): return vars(self) | dict(_procedure=None)
 
@@ -61,7 +61,7 @@ class Batches:
         if self._procedure is None: self._procedure = self.make()
         return self._procedure
 
-# %% ../nbs/88_scale.ipynb #89abc69c
+# %% ../nbs/88_scale.ipynb #880bd7d5
 def _plain(column):
     "A column as a list, and what is in it as lists"
     values = column.tolist() if isinstance(column, np.ndarray) else column
@@ -72,7 +72,8 @@ def _columns(s):
     if isinstance(s, Exception):
         said = " ".join(str(s).split()).replace("input 0 ", "it ")
         return dict(size=0, texts=[], probabilities=[], truncated=False, error=said)
-    return dict(size=len(s), texts=list(s), probabilities=list(map(float, s.probabilities)),
+    probabilities = list(map(float, s.probabilities))
+    return dict(size=len(s), texts=list(s), probabilities=probabilities,
                 truncated=bool(s.truncated), error="")
 
 def digest(path):
@@ -82,7 +83,7 @@ def digest(path):
         while part := file.read(2**20): found.update(part)
     return found.hexdigest()
 
-# %% ../nbs/88_scale.ipynb #7a0b21dc
+# %% ../nbs/88_scale.ipynb #058a75a0
 class PredictBatches(Batches):
     "Sets for batches of rows, by a calibration that each worker loads once"
     def __init__(self,
@@ -99,13 +100,14 @@ class PredictBatches(Batches):
     def _load(self): return load(self.folder, self.make_model(), **self.functions)
 
     def __call__(self, batch):
-        rows = map(_columns, predict_each(self.procedure, _plain(batch[self.column])))
-        rows = list(rows)
+        sets = predict_each(self.procedure, _plain(batch[self.column]))
+        rows = [_columns(s) for s in sets]
         return {**batch, **{c: [row[c] for row in rows] for c in rows[0]}}
 
-# %% ../nbs/88_scale.ipynb #58ca3a76
+# %% ../nbs/88_scale.ipynb #2025a19e
 class ScoreBatches(Batches):
-    "Calibration scores for batches of pairs, by a procedure that each worker makes once"
+    "Calibration scores for batches of pairs, by a procedure made once in each worker"
+    every = True
     def __init__(self,
         make:Callable,              # Gives the procedure; it need not be calibrated
         input_column:str="input",   # Of the inputs
@@ -162,7 +164,7 @@ def _whole(lines, delimiter):
                   and isinstance(row, BadRow))
     return next(unfinished, len(lines) + 1) - 1
 
-# %% ../nbs/88_scale.ipynb #0842c40d
+# %% ../nbs/88_scale.ipynb #84f67708
 def _text_spans(file, delimiter, size, line):
     "(first byte, bytes, first line) of each block, from where the file stands"
     at, held = file.tell(), []
@@ -175,11 +177,12 @@ def _text_spans(file, delimiter, size, line):
         at, line, held = at + length, line + n, held[n:]
 
 def _header(lines, delimiter):
-    "The columns of a CSV file, and how many lines they take"
-    names, reader = [], csv.reader(lines, delimiter=delimiter, strict=True)
-    with suppress(csv.Error): names = next(filter(None, reader), [])
-    list(_csv_rows(lines[:reader.line_num], delimiter)) # says what is wrong with it
-    return names, reader.line_num
+    "The columns of a CSV file, and how many lines stand before its first row"
+    rows = _csv_lists(lines, delimiter)
+    _, names = next(rows, (1, []))
+    begin, _ = next(rows, (len(lines) + 1, None))
+    list(_csv_rows(lines[:begin - 1], delimiter)) # says what is wrong with the names
+    return names, begin - 1
 
 def _text_blocks(path, delimiter, size):
     "The columns, if these stand in a header, and the blocks of a text file"
@@ -187,7 +190,7 @@ def _text_blocks(path, delimiter, size):
         start, header, line = 3*(file.read(3) == b"\xef\xbb\xbf"), None, 1
         file.seek(start)
         if delimiter:
-            first = _lines(b"".join(islice(file, size)))
+            first = _lines(b"".join(islice(file, 1000)))
             header, n = _header(first, delimiter)
             line += n
             file.seek(start + len(_bytes(first[:n])))
@@ -293,19 +296,20 @@ class BlockWriter:
         write_text(path, jsonl_text(worker.records(self.blocks.read(i))))
         return dict(block=i, computed=True)
 
-# %% ../nbs/88_scale.ipynb #86d479fa
+# %% ../nbs/88_scale.ipynb #1e1a27fc
 @patch
 def records(self:Batches,
     rows:list, # (line, row), as blocks have them
 )->list: # A dictionary for each row
     "What is found for rows of a file, and what is wrong with them"
     good = [(line, row) for line, row in rows if not isinstance(row, BadRow)]
-    if len(good) < len(rows) and isinstance(self, ScoreBatches):
-        raise at("calibration pairs", *next(r for r in rows if isinstance(r[1], BadRow)))
+    bad = {line: dict(error=str(row)) for line, row in rows if isinstance(row, BadRow)}
+    if bad and self.every: raise ValueError(f"line {min(bad)}: {bad[min(bad)]['error']}")
     names = dict.fromkeys(c for _, row in good for c in row)
     found = self({c: [row.get(c) for _, row in good] for c in names}) if good else {}
-    records = {line: {c: v[j] for c, v in found.items()} for j, (line, _) in enumerate(good)}
-    return [dict(line=line) | records.get(line, dict(error=str(row))) for line, row in rows]
+    each = iter(zip(*found.values()))
+    return [dict(line=line) | (bad.get(line) or dict(zip(found, next(each))))
+            for line, _ in rows]
 
 # %% ../nbs/88_scale.ipynb #cb7a1d1a
 def run_blocks(
