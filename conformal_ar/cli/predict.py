@@ -178,8 +178,9 @@ class _Records:
 def _predict_blocks(data, output, options, address=None, workers=None):
     "Predict for a file of any size, in blocks; `options` are those of _Records"
     from tqdm import tqdm
+    from conformal_ar.blocks import digest, open_blocks
     from conformal_ar.saving import calibration_file
-    from conformal_ar.scale import digest, open_blocks, run_blocks
+    from conformal_ar.scale import run_blocks
     if data is None or output is None:
         raise ValueError("--ray needs a file of inputs, and a folder as --output")
     calibration, _, _, task, column, own = options

@@ -7,7 +7,7 @@ __all__ = ['GROUPS', 'ALONE', 'ONLY', 'bare_loop', 'calibration', 'many_calibrat
            'show_rows', 'run_benchmarks', 'main']
 
 # %% ../../nbs/85_bench.ipynb #8c5257f1
-import os, shutil, time
+import os, time
 from argparse import ArgumentParser
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from ..autoregressive import target_lengths
+from ..blocks import open_blocks
 from ..dynamic import DynamicConformalBeams
 from .peers import (NotInstalled, against_ctranslate2,
                                             against_generate, against_reference)
@@ -32,7 +33,7 @@ from ..files import (_version, check_file, markdown_table, write_results,
                                 write_text)
 from ..hf.seq2seq import HFSeq2Seq
 from ..levelsets import ConformalLevelSets
-from ..scale import PredictBatches, open_blocks, run_blocks
+from ..scale import PredictBatches, run_blocks
 from ..tables import jsonl_text
 
 # %% ../../nbs/85_bench.ipynb #b3e2eca3
@@ -123,12 +124,14 @@ def _on_workers(folder, path, workers, size=250):
 # %% ../../nbs/85_bench.ipynb #59e58861
 def two_workers(bench:Bench, name:str)->list:
     "Inputs per second of two workers on Ray against one"
-    if find_spec("ray") is None: raise NotInstalled("Ray: pip install 'conformal_ar[ray]'")
+    if find_spec("ray") is None:
+        raise NotInstalled("Ray: pip install 'conformal_ar[ray]'")
     task, n = bench.task(name), bench.n(20_000)
     some = (task.inputs*ceil(n/len(task.inputs)))[:n]
     with TemporaryDirectory() as folder:
         cp = ConformalLevelSets(task.ar, coverage=0.9)
-        cp.calibrate(task.inputs[:400], task.targets[:400]).save(f"{folder}/calibration")
+        cp.calibrate(task.inputs[:400], task.targets[:400])
+        cp.save(f"{folder}/calibration")
         path = f"{folder}/inputs.jsonl"
         write_text(path, jsonl_text([dict(input=x) for x in some]))
         found = [[_on_workers(folder, path, w) for w in (2, 1)] for _ in range(3)]
