@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['predict_each', 'Batches', 'PredictBatches', 'ScoreBatches', 'calibrate_records', 'run_blocks']
 
-# %% ../nbs/88_scale.ipynb #f90dc947
-import warnings
+# %% ../nbs/88_scale.ipynb #c8c28499
+import logging, warnings
+from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 from typing import Callable, Iterator, Sequence
@@ -152,7 +153,7 @@ def records(self:Batches,
     return [dict(line=line) | (bad.get(line) or dict(zip(found, next(each))))
             for line, _ in rows]
 
-# %% ../nbs/88_scale.ipynb #fdb2e6aa
+# %% ../nbs/88_scale.ipynb #b9f35438
 def run_blocks(
     blocks:Blocks,          # The input
     folder:str|Path,        # Of the output
@@ -163,12 +164,12 @@ def run_blocks(
 )->Iterator[dict]: # Number of each block, and whether it was computed now
     "Compute the blocks of a file that are not in the folder yet"
     folder = Path(folder).resolve()
-    claim(folder, dict(input=digest(blocks.path), size=blocks.size, **about))
+    claim(folder, dict(input=digest(blocks.path), block_size=blocks.size, **about))
     writer = BlockWriter(blocks, folder, make)
     if address is None: yield from map(writer.write, range(len(blocks)))
     else: yield from _on_ray(writer, address, workers)
 
-# %% ../nbs/88_scale.ipynb #d356553d
+# %% ../nbs/88_scale.ipynb #ef6cc5f3
 class _Spans:
     "A worker on a cluster"
     def __init__(self, writer): self.writer = writer
@@ -180,30 +181,34 @@ class _Spans:
 _SPANS = 1000          # tasks, whatever the number of blocks
 _STORE = 200*1024*1024 # bytes; only numbers of blocks go through it
 
+# %% ../nbs/88_scale.ipynb #1ba5cf55
+@contextmanager
 def _cluster(address):
-    "Connect to a cluster, or start one for this process with the address local"
-    import ray
-    if ray.is_initialized(): return False
-    own = dict(object_store_memory=_STORE, include_dashboard=False)
-    ray.init(address, log_to_driver=False, **own if address == "local" else {})
-    return True
-
-# %% ../nbs/88_scale.ipynb #a9669d27
-def _on_ray(writer, address, workers):
-    "Write blocks on a cluster, as they come"
+    "Ray, connected to a cluster, or to one that is started with the address local"
     try: import ray, ray.data
     except ImportError: raise ImportError(
         "a cluster needs Ray: pip install 'conformal_ar[ray]'") from None
-    own, n = _cluster(address), len(writer.blocks)
-    try:
-        gpus = int(ray.cluster_resources().get("GPU", 0))
-        workers = workers or gpus or int(ray.cluster_resources()["CPU"])
-        size = ceil(n/_SPANS)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL) # errors are raised
+    own = dict(object_store_memory=_STORE, include_dashboard=False)
+    started = not ray.is_initialized()
+    if started: ray.init(address, log_to_driver=False, logging_level=logging.ERROR,
+                         **own if address == "local" else {})
+    try: yield ray
+    except ray.exceptions.RayTaskError as e: raise e.cause from None # as it was there
+    finally:
+        if started: ray.shutdown()
+
+# %% ../nbs/88_scale.ipynb #c96e389c
+def _on_ray(writer, address, workers):
+    "Write blocks on a cluster, as they come"
+    with _cluster(address) as ray:
+        there, n = ray.cluster_resources(), len(writer.blocks)
+        gpus = int(there.get("GPU", 0))
+        size, have = ceil(n/_SPANS), gpus or int(there.get("CPU", 1))
         spans = [dict(first=i, stop=min(i + size, n)) for i in range(0, n, size)]
+        most = min(workers or have, len(spans))
+        pool = ray.data.ActorPoolStrategy(min_size=max(1, min(have, most)), max_size=most)
         ray.data.DataContext.get_current().enable_progress_bars = False
         data = ray.data.from_items(spans, override_num_blocks=len(spans))
-        pool = ray.data.ActorPoolStrategy(size=min(workers, len(spans)))
         yield from data.map_batches(_Spans, fn_constructor_args=(writer,), batch_size=1,
             compute=pool, num_cpus=1, num_gpus=1 if gpus else None).iter_rows()
-    finally:
-        if own: ray.shutdown()
