@@ -71,7 +71,7 @@ def _columns(s):
     return dict(size=len(s), texts=list(s), probabilities=probabilities,
                 truncated=bool(s.truncated), error="")
 
-# %% ../nbs/88_scale.ipynb #058a75a0
+# %% ../nbs/88_scale.ipynb #59dcc23d
 class PredictBatches(Batches):
     "Sets for batches of rows, by a calibration that each worker loads once"
     def __init__(self,
@@ -81,16 +81,16 @@ class PredictBatches(Batches):
         **functions,         # For load: group, canonicalize
     ):
         self.folder, self.make_model = str(Path(folder).resolve()), make_model
-        self.column, self.functions = column, functions
+        self.columns, self.functions = (column,), functions
         self.digest = digest(calibration_file(folder)) # for caches: it may be changed
         super().__init__(self._load)
 
     def _load(self): return load(self.folder, self.make_model(), **self.functions)
 
     def __call__(self, batch):
-        sets = predict_each(self.procedure, _plain(batch[self.column]))
-        rows = [_columns(s) for s in sets]
-        return {**batch, **{c: [row[c] for row in rows] for c in rows[0]}}
+        sets = predict_each(self.procedure, _plain(batch[self.columns[0]]))
+        rows, names = [_columns(s) for s in sets], _columns(ValueError())
+        return {**batch, **{c: [row[c] for row in rows] for c in names}}
 
 # %% ../nbs/88_scale.ipynb #2025a19e
 class ScoreBatches(Batches):
@@ -137,7 +137,7 @@ def calibrate_records(
     labels = [group_label(row["group"]) for row in rows]
     return procedure.calibrate_scores(scores, labels if procedure.group else None)
 
-# %% ../nbs/88_scale.ipynb #f6ff8ec8
+# %% ../nbs/88_scale.ipynb #57346b6c
 @patch
 def records(self:Batches,
     rows:list, # (line, row), as blocks have them
@@ -147,7 +147,7 @@ def records(self:Batches,
     bad = {line: dict(error=str(row)) for line, row in rows if isinstance(row, BadRow)}
     if bad and self.every:
         raise ValueError(f"line {min(bad)}: {bad[min(bad)]['error']}")
-    names = dict.fromkeys(c for row in good for c in row)
+    names = dict.fromkeys([*self.columns, *(c for row in good for c in row)])
     found = self({c: [row.get(c) for row in good] for c in names}) if good else {}
     each = iter(zip(*found.values()))
     return [dict(line=line) | (bad.get(line) or dict(zip(found, next(each))))
@@ -198,7 +198,7 @@ def _cluster(address):
     finally:
         if started: ray.shutdown()
 
-# %% ../nbs/88_scale.ipynb #c96e389c
+# %% ../nbs/88_scale.ipynb #8244ad39
 def _on_ray(writer, address, workers):
     "Write blocks on a cluster, as they come"
     with _cluster(address) as ray:
@@ -207,7 +207,8 @@ def _on_ray(writer, address, workers):
         size, have = ceil(n/_SPANS), gpus or int(there.get("CPU", 1))
         spans = [dict(first=i, stop=min(i + size, n)) for i in range(0, n, size)]
         most = min(workers or have, len(spans))
-        pool = ray.data.ActorPoolStrategy(min_size=max(1, min(have, most)), max_size=most)
+        least = max(1, min(have, most)) # a cluster may grow
+        pool = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
         ray.data.DataContext.get_current().enable_progress_bars = False
         data = ray.data.from_items(spans, override_num_blocks=len(spans))
         yield from data.map_batches(_Spans, fn_constructor_args=(writer,), batch_size=1,
