@@ -105,7 +105,8 @@ def open_blocks(
     elif (kind := path.suffix.lower()) in TABLES:
         try: header, spans = _text_blocks(path, TABLES[kind], size)
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
-    else: raise ValueError(f"{path}: read in blocks are .parquet, {', '.join(TABLES)}")
+    else: raise ValueError(
+        f"{path}: only .parquet, {', '.join(TABLES)} files are read in blocks")
     if len(spans) == 0: raise ValueError(f"{path}: there are no rows")
     return Blocks(path, size, spans, header)
 

@@ -135,8 +135,8 @@ def two_workers(bench:Bench, name:str)->list:
         path = f"{folder}/inputs.jsonl"
         write_text(path, jsonl_text([dict(input=x) for x in some]))
         found = [[_on_workers(folder, path, w) for w in (2, 1)] for _ in range(3)]
-    runs = {f"Ray, {w} workers": Run(*np.array(rounds).T)
-            for w, rounds in zip((2, 1), zip(*found))}
+    names = "Ray, 2 workers", "Ray, 1 worker"
+    runs = {k: Run(*np.array(rounds).T) for k, rounds in zip(names, zip(*found))}
     return [compare(runs, *runs, group="ray", task=name, dtype="float32",
                     unit="inputs/s", aim=1.7, inputs=n)]
 
