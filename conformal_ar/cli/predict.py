@@ -162,7 +162,7 @@ class _Records:
         self.column, self.own = column, own
 
     def records(self, rows):
-        from conformal_ar.scale import predict_each
+        from conformal_ar.batches import predict_each
         inputs = [_input(line, row, self.column) for line, row in rows]
         good, bad, notes = _sorted(inputs, self.task, self.cp.model, **self.own)
         sets = predict_each(self.cp, [clean for _, clean in good])

@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from ..autoregressive import target_lengths
-from ..blocks import open_blocks
 from ..dynamic import DynamicConformalBeams
 from .peers import (NotInstalled, against_ctranslate2,
                                             against_generate, against_reference)
@@ -33,7 +32,7 @@ from ..files import (_version, check_file, markdown_table, write_results,
                                 write_text)
 from ..hf.seq2seq import HFSeq2Seq
 from ..levelsets import ConformalLevelSets
-from ..scale import PredictBatches, run_blocks
+from ..scale import predict_file
 from ..tables import jsonl_text
 
 # %% ../../nbs/85_bench.ipynb #b3e2eca3
@@ -114,9 +113,9 @@ def coverage(bench:Bench, name:str, step_alpha:float=0.02)->list:
 def _on_workers(folder, path, workers, size=250):
     "Inputs after the first block, and seconds, with some workers on Ray"
     make = partial(HFSeq2Seq.from_pretrained, "additions", device="cpu")
-    make = partial(PredictBatches, f"{folder}/calibration", make)
     with TemporaryDirectory(dir=folder) as out:
-        done = run_blocks(open_blocks(path, size), out, make, {}, "local", workers)
+        done = predict_file(path, out, f"{folder}/calibration", make, size=size,
+                            address="local", workers=workers)
         times = [time.perf_counter() for _ in done]
     seconds = times[-1] - times[0]
     return size*(len(times) - 1), seconds, seconds
