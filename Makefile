@@ -22,7 +22,8 @@ demo: .venv/package      ## show calibrated prediction sets for integer addition
 test: .venv/dev          ## check code, notebooks and README, then run the notebooks
 	$(BIN)/python .ci/test.py
 
-test-more: .venv/dev     ## run the cells flagged more too: those that need a browser or another engine
+test-more: .venv/dev     ## run the cells flagged more too: those that need a browser, another engine or a cluster
+	-$(INSTALL) "ray[data]"  # without it the cells that need a cluster are skipped
 	$(BIN)/python .ci/test.py --flags more
 	$(BIN)/python .ci/engine.py
 

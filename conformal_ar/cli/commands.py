@@ -58,8 +58,8 @@ def _say_lines(notes, most=20):
     if len(lines) > most: _say(f"… and {len(lines) - most:,} more of this kind")
 
 # %% ../../nbs/75_commands.ipynb #f73355f8
-def _usable(inputs, task, ar, **options):
-    "(input, text for the model) of those it can take; {line: what is wrong} of others"
+def _sorted(inputs, task, ar, **options):
+    "As _usable, without a word: (line, note) of what is odd comes third"
     good, bad, notes = [], {}, []
     for x in inputs:
         try: clean, said = _take(x, task, ar, **options)
@@ -70,6 +70,11 @@ def _usable(inputs, task, ar, **options):
         else:
             good.append((x, clean))
             notes += [(x.line, note) for note in (*x.notes, *said)]
+    return good, bad, notes
+
+def _usable(inputs, task, ar, **options):
+    "(input, text for the model) of those it can take; {line: what is wrong} of others"
+    good, bad, notes = _sorted(inputs, task, ar, **options)
     _say_lines(notes)
     _say_lines((line, f"left out, {why}") for line, why in bad.items())
     if good: return good, bad

@@ -7,6 +7,7 @@ __all__ = ['predict', 'evaluate']
 
 # %% ../../nbs/82_predict.ipynb #49a55f43
 import re, shlex, time
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import Annotated
@@ -15,10 +16,10 @@ import typer
 
 from .command_line import (Calibration, Data, Device, InputColumn,
                                            SameModel, TargetColumn, Task, _guaranteed,
-                                           _load_calibration, _noted, _o, _say,
-                                           _writable, app)
-from .commands import _inputs, _pairs, _usable
-from ..tables import Input, csv_text, jsonl_text
+                                           _brief, _load_calibration, _noted, _o,
+                                           _say, _short, _writable, app)
+from .commands import _inputs, _pairs, _sorted, _usable
+from ..tables import Input, _input, at, csv_text, jsonl_text
 
 # %% ../../nbs/82_predict.ipynb #bde0c87f
 def _record(x, s=None, cleaned=None, error=None):
@@ -117,20 +118,31 @@ def predict(
         "after its line (reactions); not one with other pictures.")]=None,
     ignore_stereo:Annotated[bool, _o("--ignore-stereo", help="Leave stereochemistry "
         "out of the inputs, and say so (reactions).")]=False,
+    ray:Annotated[str|None, _o(metavar="ADDRESS", help="Run on a Ray cluster: its "
+        "address, auto, or local to start one here. The file is a .parquet, .csv or "
+        ".jsonl of any size; --output is a folder of blocks, and a run that was "
+        "interrupted goes on.")]=None,
+    workers:Annotated[int|None, _o(min=1, help="How many models run with --ray; by "
+        "default one for each GPU, or else for each CPU.")]=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     device:Device=None,
 ):
     "Predict one set of sequences for each input"
     from conformal_ar.files import write_text
     task = _noted(calibration, task)["task"]
-    _check_options(data, text, output, task, ignore_stereo)
+    _check_options(data, text, None if ray else output, task, ignore_stereo)
+    own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
+    if ray:
+        if pictures: raise ValueError("--pictures does not go with --ray")
+        if model and Path(model).is_dir(): model = str(Path(model).resolve())
+        options = calibration.resolve(), model, device, task, input_column, own
+        return _predict_blocks(data, output, options, ray, workers)
     if pictures:
         _check_pictures(pictures, task)
         _writable(ctx, pictures)
     inputs = [Input(i, t) for i, t in enumerate(text, 1)]
     inputs = inputs or _inputs(data, input_column, task)
     cp, task = _load_calibration(calibration, model, device, task)
-    own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
     found = {x.line: _record(x, s, clean if own else None)
@@ -141,6 +153,47 @@ def predict(
     else: typer.echo(form(records), nl=False)
     if pictures: _draw(sets, [x.line for x, _ in good], pictures, cp.guarantee)
     if data: _say(_summary(sets, len(inputs)))
+
+# %% ../../nbs/82_predict.ipynb #1753e777
+class _Records:
+    "Records of rows, by a calibration that is loaded once"
+    def __init__(self, calibration, model, device, task, column, own):
+        self.cp, self.task = _load_calibration(calibration, model, device, task)
+        self.column, self.own = column, own
+
+    def records(self, rows):
+        from conformal_ar.batches import predict_each
+        inputs = [_input(line, row, self.column) for line, row in rows]
+        good, bad, notes = _sorted(inputs, self.task, self.cp.model, **self.own)
+        sets = predict_each(self.cp, [clean for _, clean in good])
+        found, cleaned = {}, self.task == "reactions"
+        for (x, clean), s in zip(good, sets):
+            if isinstance(s, Exception): bad[x.line] = _brief(_short(s))
+            else: found[x.line] = _record(x, s, clean if cleaned else None)
+        for line, note in notes:
+            if line in found: found[line].setdefault("notes", []).append(note)
+        return [found.get(x.line) or _record(x, error=bad[x.line]) for x in inputs]
+
+# %% ../../nbs/82_predict.ipynb #32f3b954
+def _predict_blocks(data, output, options, address=None, workers=None):
+    "Predict for a file of any size, in blocks; `options` are those of _Records"
+    from tqdm import tqdm
+    from conformal_ar.blocks import digest, open_blocks
+    from conformal_ar.saving import calibration_file
+    from conformal_ar.scale import run_blocks
+    if data is None or output is None:
+        raise ValueError("--ray needs a file of inputs, and a folder as --output")
+    calibration, _, _, task, column, own = options
+    blocks = open_blocks(data)
+    first = [_input(line, row, column) for line, row in blocks.read(0)]
+    if first and all(x.error for x in first):
+        raise at(data, first[0].line, first[0].error)
+    about = dict(calibration=digest(calibration_file(calibration)), task=task,
+                 column=column, **own)
+    make = partial(_Records, *options)
+    done = run_blocks(blocks, output, make, about, address, workers)
+    new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
+    _say(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
 
 # %% ../../nbs/82_predict.ipynb #7af55173
 _risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
