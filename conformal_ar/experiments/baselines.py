@@ -26,6 +26,22 @@ from ..levelsets import ConformalLevelSets
 from ..subsets import ConformalBeamSubsets
 from ..tolerance import tolerance_region
 
+# %% ../../nbs/71_baselines.ipynb #f1fb4df3
+def _work(cp, asked, thresholds, floors=None):
+    "[T, n] set sizes and decoder rows of drawing until each threshold"
+    known = set_confidence(asked, cp.rule, cp.floor, cp.quality)
+    least = -np.asarray(thresholds)*(1 + ROUNDING)
+    before = np.array([(known <= t).sum(1) for t in least]) # it never falls
+    last = before.clip(max=known.shape[1] - 1)
+    def until(counts, at): return np.take_along_axis(counts, at[:, None], 1)[:, 0]
+    counts, members, sizes = asked.rows.cumsum(1), {}, []
+    rows = np.array([until(counts, at) for at in last])
+    for at, floor in zip(last, [cp.floor]*len(last) if floors is None else floors):
+        if floor not in members:
+            members = {floor: accepted(asked, floor, cp.quality).cumsum(1)}
+        sizes.append(until(members[floor], at))
+    return np.array(sizes), rows
+
 # %% ../../nbs/71_baselines.ipynb #c400ca12
 def choose_floor(
     cp:ConformalSampling,   # With its coverage; its floor is replaced
@@ -83,22 +99,6 @@ def _with_work(entry, found):
     "The entry with [T, n] sizes and rows of each coverage"
     sizes, rows = (np.array(v) for v in zip(*found))
     return replace(entry, sizes=sizes, rows=rows)
-
-# %% ../../nbs/71_baselines.ipynb #f1fb4df3
-def _work(cp, asked, thresholds, floors=None):
-    "[T, n] set sizes and decoder rows of drawing until each threshold"
-    known = set_confidence(asked, cp.rule, cp.floor, cp.quality)
-    least = -np.asarray(thresholds)*(1 + ROUNDING)
-    before = np.array([(known <= t).sum(1) for t in least]) # it never falls
-    last = before.clip(max=known.shape[1] - 1)
-    def until(counts, at): return np.take_along_axis(counts, at[:, None], 1)[:, 0]
-    rows = np.array([until(asked.rows.cumsum(1), at) for at in last])
-    if floors is None: floors = [cp.floor]*len(last)
-    members, sizes = {}, []
-    for at, floor in zip(last, floors):
-        if floor not in members: members = {floor: accepted(asked, floor, cp.quality).cumsum(1)}
-        sizes.append(until(members[floor], at))
-    return np.array(sizes), rows
 
 # %% ../../nbs/71_baselines.ipynb #1e6f6f7c
 def scope_entry(

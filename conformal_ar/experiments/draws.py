@@ -43,14 +43,23 @@ class Draws:
         return Draws(*(v[:, :m] for v in vars(self).values()))
 
 # %% ../../nbs/69_draws.ipynb #4351a8b6
-def _pick(weights, owner, random):
-    "A token for each row: from one stream, or from that of the row's input"
-    def pick(w, stream): return torch.multinomial(w, 1, generator=stream)[:, 0]
-    if isinstance(random, torch.Generator): return pick(weights, random).numpy()
+def _pick(weights, at, owner, random):
+    "A token for each draw, by the weights of the row that it has reached"
+    if isinstance(random, torch.Generator): return _pick_together(weights, at, random)
     owners, first = np.unique(owner, return_index=True) # an input's rows are together
-    parts = weights.tensor_split(first[1:].tolist())
-    found = [pick(w, random[i]) for i, w in zip(owners, parts)]
+    parts = weights[at].tensor_split(first[1:].tolist())
+    found = [torch.multinomial(w, 1, generator=random[i])[:, 0]
+             for i, w in zip(owners, parts)]
     return torch.cat(found).numpy()
+
+def _pick_together(weights, at, stream):
+    "From one stream: the first token whose cumulative share exceeds a uniform number"
+    shares = weights.double().cumsum(1)
+    shares /= shares[:, -1:].clone()
+    steps = (shares + torch.arange(len(shares))[:, None]).ravel() # rising, row by row
+    u = torch.rand(len(at), generator=stream, dtype=torch.float64).numpy()
+    found = np.searchsorted(steps.numpy(), at + u, "right")
+    return np.minimum(found - at*weights.shape[1], weights.shape[1] - 1)
 
 # %% ../../nbs/69_draws.ipynb #682dbcab
 def _draw(ar, inputs, m, max_len, random):
@@ -65,12 +74,12 @@ def _draw(ar, inputs, m, max_len, random):
     for step in range(max_len):
         log_probs = log_probs.float().cpu()
         check_log_probs(log_probs, np.zeros(len(log_probs), int))
-        weights = log_probs[at].exp()
+        weights = log_probs.exp()
         if ar.pad_token_id != ar.end_token_id: weights[:, ar.pad_token_id] = 0
-        possible = (weights.sum(1) > 0).numpy() # masks may leave nowhere to go
-        live, at, weights = live[possible], at[possible], weights[possible]
+        possible = (weights.sum(1) > 0).numpy()[at] # masks may leave nowhere to go
+        live, at = live[possible], at[possible]
         if not len(live): break
-        token = _pick(weights, live//m, random)
+        token = _pick(weights, at, live//m, random)
         tokens[live, step], values[live, step] = token, log_probs[at, token]
         length[live[token == ar.end_token_id]] = step + 1
         on = token != ar.end_token_id
