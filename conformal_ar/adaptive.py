@@ -115,6 +115,8 @@ class AdaptiveLevelSets:
         self.sets, self.state = sets, AdaptiveState(self.alpha, scores[-n:])
 
     @property
+    def model(self): return self.sets.model
+    @property
     def guarantee(self):
         return Guarantee(1 - self.alpha, "adaptive", len(self.state.scores), 0)
     @property
@@ -166,12 +168,13 @@ _state = dict(alpha=float, step=float, decay=float, level=float, scores=list,
 
 @patch
 def save(self:AdaptiveLevelSets,
-    folder:str, # Folder to write conformal.json into; made if missing
+    folder:str,           # Folder to write conformal.json into; made if missing
+    notes:dict|None=None, # What else to keep with it, as JSON
 )->Path: # The file
     "Save the sets, with the state of the stream in their notes"
     own = dict(self.state._asdict(), alpha=self.alpha, step=self.step, decay=self.decay)
     scores = [None if s == -np.inf else float(s) for s in self.state.scores]
-    return self.sets.save(folder, dict(adaptive=own | dict(scores=scores)))
+    return self.sets.save(folder, dict(notes or {}, adaptive=own | dict(scores=scores)))
 
 @patch(cls_method=True)
 def load(cls:AdaptiveLevelSets,

@@ -229,6 +229,11 @@ class Selected(NamedTuple):
     def share(self): return self.taken/self.n
     @property
     def error(self): return self.wrong/max(1, self.taken)
+    def row(self):
+        "Numbers for a file of results"
+        low, high = self.interval
+        return dict(n=self.n, taken=self.taken, wrong=self.wrong, error=self.error,
+                    error_low=low, error_high=high, asked=1 - self.guarantee.coverage)
     def __repr__(self):
         low, high = self.interval
         return (f"Selected({self.taken} of {self.n} taken, {self.wrong} of them wrong: "
