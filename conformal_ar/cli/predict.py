@@ -204,7 +204,8 @@ def evaluate(
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     if isinstance(ev, Selected):
-        if results: write_results(results, [ev.row()], _command(ctx))
+        row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
+        if results: write_results(results, [row], _command(ctx))
         return typer.echo(f"{ev}\n{_guaranteed(cp.guarantee)}")
     risks = {r: float(v) for r in _risks if (v := getattr(cp, r, None)) is not None}
     seconds = round(time.perf_counter() - start, 2)
