@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['PROCEDURES', 'risk_spent', 'contestants', 'EqualCoverage', 'calibrations', 'draw_orders', 'calibrate_all',
-           'sizes_and_rows', 'OverLimit', 'Meter', 'within', 'decode_within', 'score_pool', 'compare', 'two_way',
-           'result_rows', 'difference_rows']
+           'sizes_and_rows', 'OverLimit', 'Meter', 'within', 'decode_within', 'score_pool', 'compare']
 
 # %% ../../nbs/67_equal_coverage.ipynb #1631cca8
 from dataclasses import dataclass, replace
@@ -290,68 +289,3 @@ def compare(
         if over is not None: beyond[name] = over
         if entry is not None: found.append(entry)
     return found, beyond
-
-# %% ../../nbs/67_equal_coverage.ipynb #4f1f1ac9
-def two_way(
-    values:np.ndarray, # [T, n] of T calibrations and n inputs
-    share:float=0.,    # r/(N − r) for parts of one pool; 0 for fresh calibration sets
-)->tuple[float, float]: # Mean; standard error
-    "A mean over calibrations and inputs, and its error by both"
-    by_draw, by_input = values.mean(1), values.mean(0)
-    variance = ((1/len(by_draw) + share)*by_draw.var(ddof=1)
-                + by_input.var(ddof=1)/len(by_input))
-    return float(by_draw.mean()), float(variance**0.5)
-
-# %% ../../nbs/67_equal_coverage.ipynb #a6a7abf3
-def _error(values): return float(np.std(values, ddof=1)/len(values)**.5)
-
-def _share(entry):
-    "r/(N − r)"
-    n_cal = entry.guarantees[0].n_cal
-    return n_cal/(entry.pool - n_cal)
-
-def result_rows(
-    entries:Sequence[EqualCoverage], # With sizes and rows
-    **first,                         # Columns to put first in each row
-)->list[dict]: # One a procedure and coverage
-    "Means and their errors; that of the coverage is of the calibrations, given the pool"
-    found = []
-    for entry in entries:
-        columns = zip(entry.coverages, entry.guarantees, entry.measured, entry.sizes,
-                      entry.rows)
-        for asked, g, c, s, r in columns:
-            (size, size_se), (work, work_se) = (two_way(v, _share(entry)) for v in (s, r))
-            found.append({
-                **first, "procedure": entry.name, "coverage": asked,
-                "guaranteed": g.coverage, "k": g.k, "n_cal": g.n_cal,
-                "pool": entry.pool, "repetitions": len(c), "inputs": s.shape[1],
-                "measured": float(c.mean()), "measured_se": _error(c),
-                "mean_size": size, "mean_size_se": size_se,
-                "largest": int(s.max()), "empty": float((s == 0).mean()),
-                "rows": work, "rows_se": work_se})
-    return found
-
-# %% ../../nbs/67_equal_coverage.ipynb #fed28a30
-def difference_rows(
-    entries:Sequence[EqualCoverage], # With sizes and rows, of the same calibrations
-    reference:str="level sets",      # Whose sizes are subtracted
-    **first,                         # Columns to put first in each row
-)->list[dict]: # One a procedure and coverage that the reference has too
-    "Paired differences of mean set sizes, and of decoder rows, to one procedure"
-    own = {e.name: e for e in entries}[reference]
-    found = []
-    for entry in entries:
-        if entry is own: continue
-        for p, c in enumerate(entry.coverages):
-            if c not in own.coverages: continue
-            q, share = own.coverages.index(c), _share(entry)
-            size, error = two_way(entry.sizes[p] - own.sizes[q], share)
-            rows, rows_error = two_way(entry.rows[p] - own.rows[q], share)
-            found.append({
-                **first, "procedure": entry.name, "reference": reference,
-                "coverage": c, "guaranteed": entry.guarantees[p].coverage,
-                "difference": size, "low": size - 1.96*error,
-                "high": size + 1.96*error, "relative": size/float(own.sizes[q].mean()),
-                "rows_difference": rows, "rows_low": rows - 1.96*rows_error,
-                "rows_high": rows + 1.96*rows_error})
-    return found
