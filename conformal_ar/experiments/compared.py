@@ -17,7 +17,7 @@ from ..plots import _axes, _styles
 # %% ../../nbs/72_compared.ipynb #4f1f1ac9
 def two_way(
     values:np.ndarray, # [T, n] of T calibrations and n inputs
-    share:float=0.,    # r/(N − r) for parts of one pool; 0 for fresh calibration sets
+    share:float=0.,    # For parts of one pool r/(N − r); 0 for fresh calibration sets
 )->tuple[float, float]: # Mean; standard error
     "A mean over calibrations and inputs, and its error by both"
     by_draw, by_input = values.mean(1), values.mean(0)
@@ -37,13 +37,14 @@ def result_rows(
     entries:Sequence[EqualCoverage], # With sizes and rows
     **first,                         # Columns to put first in each row
 )->list[dict]: # One a procedure and coverage
-    "Means and their errors; that of the coverage is of the calibrations, given the pool"
+    "Means and errors; that of the coverage is of the calibrations, given the pool"
     found = []
     for entry in entries:
         columns = zip(entry.coverages, entry.guarantees, entry.measured, entry.sizes,
                       entry.rows)
         for asked, g, c, s, r in columns:
-            (size, size_se), (work, work_se) = (two_way(v, _share(entry)) for v in (s, r))
+            share = _share(entry)
+            (size, size_se), (work, work_se) = two_way(s, share), two_way(r, share)
             found.append({
                 **first, "procedure": entry.name, "coverage": asked,
                 "guaranteed": g.coverage, "k": g.k, "n_cal": g.n_cal,

@@ -132,7 +132,7 @@ def log_quality(
 def accepted(
     draws:Draws,              # Samples in order
     floor:float|None=None,    # Least log-likelihood per token, or log quality
-    quality:str="likelihood", # normalized: the floor is one of the quality
+    quality:str="likelihood", # Or normalized: the floor is one of the log quality
 )->np.ndarray: # [n, m]
     "Draws that enter the set: ended, not there yet, and good enough"
     if floor is None: return draws.new

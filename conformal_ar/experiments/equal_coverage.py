@@ -80,7 +80,8 @@ class EqualCoverage:
     def first(self, p):
         "The same for the first `p` coverages only; None if that is none"
         columns = ("coverages", "guarantees", "thresholds", "measured")
-        return replace(self, **{c: getattr(self, c)[:p] for c in columns}) if p else None
+        if not p: return None
+        return replace(self, **{c: getattr(self, c)[:p] for c in columns})
 
 # %% ../../nbs/67_equal_coverage.ipynb #4f5ee572
 def calibrations(
@@ -127,8 +128,8 @@ def draw_orders(
     "Which pairs calibrate in each repetition: the first n_cal of each permutation"
     if not check_count(n_cal) < n: raise ValueError(
         f"{n_cal} calibration pairs leave none of {n} to measure coverage")
-    draws = np.random.default_rng(seed)
-    return [draws.permutation(n) for _ in range(check_count(repetitions, "repetitions"))]
+    draws, T = np.random.default_rng(seed), check_count(repetitions, "repetitions")
+    return [draws.permutation(n) for _ in range(T)]
 
 def calibrate_all(
     model:Autoregressor,         # The model
@@ -235,8 +236,8 @@ def decode_within(
 )->tuple[EqualCoverage|None, dict|None]: # With sizes and rows; first coverage beyond
     "Set sizes and rows of all calibrations of one procedure, as far as a bound allows"
     entry, over = within(model, asked[:pilot], entry, most_rows)
-    beyond, limit = None, spare*most_rows
-    if over is not None: beyond = dict(coverage=over, why=f"more than {most_rows:g} rows")
+    limit, why = spare*most_rows, f"more than {most_rows:g} rows"
+    beyond = None if over is None else dict(coverage=over, why=why)
     while entry is not None:
         meter = Meter(model, limit*len(asked))
         try: sizes, rows = sizes_and_rows(meter, asked, entry, progress=progress)
@@ -285,7 +286,8 @@ def compare(
     for entry in calibrate_all(model, *scores, coverages, tuned, n_cal, orders, names):
         name, missing = entry.name, set(coverages) - set(entry.coverages)
         entry, over = decode_within(model, asked, entry, progress=progress, **bounds)
-        if over is None and missing: over = dict(coverage=min(missing), why="infeasible")
+        if over is None and missing:
+            over = dict(coverage=min(missing), why="infeasible")
         if over is not None: beyond[name] = over
         if entry is not None: found.append(entry)
     return found, beyond
