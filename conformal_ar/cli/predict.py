@@ -228,10 +228,12 @@ def update(
 ):
     "Let level sets follow labels: move the level after each pair of a file"
     from conformal_ar.adaptive import AdaptiveLevelSets
+    from conformal_ar.levelsets import ConformalLevelSets
     from conformal_ar.saving import FIELDS, read_calibration
     cp, task = _load_calibration(calibration, model, device, task)
-    new = not isinstance(cp, AdaptiveLevelSets)
-    if new: cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
+    if not isinstance(cp, (ConformalLevelSets, AdaptiveLevelSets)): raise ValueError(
+        f"only level sets can be updated; {calibration} holds {type(cp).__name__}")
+    if isinstance(cp, ConformalLevelSets): cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
     elif step is not None: raise ValueError("--step is for the first update")
     output = _writable(ctx, output or calibration)
     columns = input_column, target_column
