@@ -178,8 +178,8 @@ def _threshold(self:select, scores, right):
     found = passing_cutoff(scores, right, self.cutoffs, self.error, self.confidence)
     top = right[scores >= self.cutoffs[0]]
     if found == np.inf: raise ValueError(
-        f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first are "
-        f"wrong, too many to rule out an error above {self.error:g}. Use more pairs, "
+        f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
+        f"are wrong, too many to rule out an error above {self.error:g}. Use more pairs, "
         "allow a larger error, or another score")
     return found
 
