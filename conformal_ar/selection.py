@@ -179,8 +179,8 @@ def _threshold(self:select, scores, right):
     top = right[scores >= self.cutoffs[0]]
     if found == np.inf: raise ValueError(
         f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
-        f"are wrong, too many to rule out an error above {self.error:g}. Use more pairs, "
-        "allow a larger error, or another score")
+        f"are wrong, too many to rule out an error above {self.error:g}. Use more "
+        "pairs, allow a larger error, or another score")
     return found
 
 # %% ../nbs/22_selection.ipynb #7f4e212e

@@ -191,7 +191,7 @@ def evaluate(
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
-    "Measure coverage and set sizes, or what a selection takes, on pairs"
+    "Measure coverage and set sizes on pairs of input and target"
     from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.files import check_file, write_results
     from conformal_ar.selection import Selected
@@ -226,15 +226,16 @@ def update(
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
-    "Let level sets follow labels: move the level after each pair of a file"
+    "Let level sets follow labels that arrive"
     from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.levelsets import ConformalLevelSets
     from conformal_ar.saving import FIELDS, read_calibration
     cp, task = _load_calibration(calibration, model, device, task)
     if not isinstance(cp, (ConformalLevelSets, AdaptiveLevelSets)): raise ValueError(
         f"only level sets can be updated; {calibration} holds {type(cp).__name__}")
-    if isinstance(cp, ConformalLevelSets): cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
-    elif step is not None: raise ValueError("--step is for the first update")
+    if isinstance(cp, AdaptiveLevelSets):
+        if step is not None: raise ValueError("--step is for the first update")
+    else: cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
     output = _writable(ctx, output or calibration)
     columns = input_column, target_column
     cp.update(*_pairs(data, 1, 200, columns, task, cp.model))

@@ -123,7 +123,7 @@ def scope_entry(
         ranks = [k - round(share*k), round(share*k)]
         t = np.array([tolerance_region(scores[o[:n_cal]], ranks)[0] for o in orders])
         if not np.isfinite(t).all(): break # the target is drawn too seldom
-        covered = [(scores[o[n_cal:]] >= row).all(1).mean() for o, row in zip(orders, t)]
+        covered = [(scores[o[n_cal:]] >= v).all(1).mean() for o, v in zip(orders, t)]
         work = _work(cp, samples["asked"], t[:, 0], t[:, 1])
         runs[c] = Guarantee.exact(n_cal, k), t, covered, *work
     if not runs: return None
@@ -203,14 +203,16 @@ def budget_entries(
     scores = cp.scores(cp.read(pool.inputs, pool.targets))[0]
     name = f"level sets of {budget}"
     own = calibrations(name, make, lambda cp: scores, coverages, n_cal, orders, budget)
+    def alike(level, order):
+        return calibrations(name, lambda c: new(1 - c), lambda cp: scores, [level],
+                            n_cal, [order])
     runs = []
     for levels in as_guaranteed:
-        per_draw = [calibrations(name, lambda c: new(1 - c), lambda cp: scores, [level],
-                                 n_cal, [order]) for level, order in zip(levels, orders)]
-        if None in per_draw: break
-        runs.append(per_draw)
+        found = [alike(*pair) for pair in zip(levels, orders)]
+        if None in found: break
+        runs.append(found)
     if own is None or not runs: return [e for e in [own] if e is not None]
-    t, covered = (np.array([[getattr(e, f)[0, 0] for e in per_draw] for per_draw in runs])
+    t, covered = (np.array([[getattr(e, f)[0, 0] for e in found] for found in runs])
                   for f in ("thresholds", "measured"))
     guarantees = tuple(_mean_guarantee([e.guarantees[0] for e in r]) for r in runs)
     name += ", as Proposition 1"
