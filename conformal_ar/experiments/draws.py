@@ -55,7 +55,7 @@ def _pick(weights, at, owner, random):
 def _pick_together(weights, at, stream):
     "From one stream: the first token whose cumulative share exceeds a uniform number"
     shares = weights.double().cumsum(1)
-    shares /= shares[:, -1:].clone()
+    shares /= shares[:, -1:].clamp(min=1e-300) # a row with nowhere to go is not asked
     steps = (shares + torch.arange(len(shares))[:, None]).ravel() # rising, row by row
     u = torch.rand(len(at), generator=stream, dtype=torch.float64).numpy()
     found = np.searchsorted(steps.numpy(), at + u, "right")
