@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['LEAST_BELOW', 'AdaptiveState', 'adaptive_threshold', 'adaptive_step', 'adaptive_bound', 'Abstention', 'sets_at',
-           'AdaptiveLevelSets', 'weighted_thresholds', 'density_ratio', 'WeightedLevelSets']
+           'AdaptiveLevelSets', 'weighted_thresholds', 'DensityRatio', 'density_ratio', 'WeightedLevelSets']
 
 # %% ../nbs/23_adaptive.ipynb #83bc60b8
+from copy import copy
 from dataclasses import replace
 from math import floor
 from pathlib import Path
@@ -20,7 +21,8 @@ from .conformal import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .autoregressive import check_inputs
-from .saving import FIELDS, check_fields, read_calibration
+from .saving import (FIELDS, _same_function, check_fields,
+                                 function_name, read_calibration)
 from .sets import PredictionSet
 
 # %% ../nbs/23_adaptive.ipynb #82c86cb2
@@ -115,6 +117,8 @@ class AdaptiveLevelSets:
         self.sets, self.state = sets, AdaptiveState(self.alpha, scores[-n:])
 
     @property
+    def model(self): return self.sets.model
+    @property
     def guarantee(self):
         return Guarantee(1 - self.alpha, "adaptive", len(self.state.scores), 0)
     @property
@@ -166,12 +170,13 @@ _state = dict(alpha=float, step=float, decay=float, level=float, scores=list,
 
 @patch
 def save(self:AdaptiveLevelSets,
-    folder:str, # Folder to write conformal.json into; made if missing
+    folder:str,           # Folder to write conformal.json into; made if missing
+    notes:dict|None=None, # What else to keep with it, as JSON
 )->Path: # The file
     "Save the sets, with the state of the stream in their notes"
     own = dict(self.state._asdict(), alpha=self.alpha, step=self.step, decay=self.decay)
     scores = [None if s == -np.inf else float(s) for s in self.state.scores]
-    return self.sets.save(folder, dict(adaptive=own | dict(scores=scores)))
+    return self.sets.save(folder, dict(notes or {}, adaptive=own | dict(scores=scores)))
 
 @patch(cls_method=True)
 def load(cls:AdaptiveLevelSets,
@@ -206,25 +211,35 @@ def weighted_thresholds(
     return np.where(need < 0, -np.inf, np.asarray(scores, float)[order][k])
 
 # %% ../nbs/23_adaptive.ipynb #01136441
+class DensityRatio(NamedTuple):
+    "How much likelier inputs are among the new ones: exp of a linear score"
+    features:Callable      # Of an input: some numbers
+    coefficients:list      # The first is the intercept
+
+    def __call__(self, inputs):
+        "[n] weights"
+        z = np.array([self.features(x) for x in inputs], float)
+        return np.exp(self.coefficients[0] + z @ np.array(self.coefficients[1:]))
+
 def density_ratio(
     old:Sequence,      # [N] inputs like those that calibrate, but others
     new:Sequence,      # [M] inputs of the new kind
     features:Callable, # Of an input: some numbers
     penalty:float=1.,  # On the squares of the coefficients of standardised features
-)->Callable: # Of inputs [n]: their weights [n]
+)->DensityRatio: # Of inputs [n]: their weights [n]
     "How much likelier inputs are among the new ones, by logistic regression"
-    def table(inputs): return np.array([features(x) for x in inputs], float)
-    a = table([*old, *new])
+    a = np.array([features(x) for x in [*old, *new]], float)
     mean, scale = a.mean(0), np.maximum(a.std(0), 1e-9)
-    is_new = np.arange(len(a)) >= len(old)
-    def odds(a, b): return b[0] + ((a - mean)/scale) @ b[1:]
+    a, is_new = (a - mean)/scale, np.arange(len(a)) >= len(old)
     def loss(b):
-        z, error = odds(a, b), scipy.special.expit(odds(a, b)) - is_new
-        slope = np.append(error.sum(), error @ ((a - mean)/scale) + penalty*b[1:])
+        z = b[0] + a @ b[1:]
+        error = scipy.special.expit(z) - is_new
+        slope = np.append(error.sum(), error @ a + penalty*b[1:])
         value = np.logaddexp(0, z).sum() - z[is_new].sum()
         return value + penalty*(b[1:]**2).sum()/2, slope
-    found = scipy.optimize.minimize(loss, np.zeros(a.shape[1] + 1), jac=True).x
-    return lambda inputs: np.exp(odds(table(inputs), found))*len(old)/len(new)
+    b = scipy.optimize.minimize(loss, np.zeros(a.shape[1] + 1), jac=True).x
+    first = b[0] - (b[1:]*mean/scale).sum() + np.log(len(old)/len(new))
+    return DensityRatio(features, [float(v) for v in (first, *b[1:]/scale)])
 
 # %% ../nbs/23_adaptive.ipynb #ed747e5f
 LEAST_BELOW = 10 # effective pairs below the threshold, α times the effective size
@@ -263,13 +278,19 @@ def calibrate(self:WeightedLevelSets,
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them; `ValueError` where they are worth too few"
     pairs = self.sets.read(inputs, targets)
-    self._scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
-    self._own = self.weights(pairs.inputs)
-    n, self.guarantee, alpha = len(self._own), None, float(self.sets.alpha)
-    if not self._own.any() or self.effective_size*alpha < LEAST_BELOW: raise ValueError(
-        f"{n} pairs are worth {self.effective_size if self._own.any() else 0:.0f} of "
-        f"the new kind, fewer than {LEAST_BELOW/alpha:.0f}: the new inputs are too "
-        "unlike them. Label some of the new ones")
+    scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
+    return self._weighted(scores, self.weights(pairs.inputs))
+
+@patch
+def _weighted(self:WeightedLevelSets, scores, weights):
+    "Itself, calibrated on scores of these weights"
+    self.guarantee, alpha, n = None, float(self.sets.alpha), len(scores)
+    self._scores, self._own = scores, weights
+    worth = self.effective_size if weights.any() else 0
+    if worth*alpha < LEAST_BELOW: raise ValueError(
+        f"{n} pairs are worth {worth:.0f} of the new kind, fewer than "
+        f"{LEAST_BELOW/alpha:.0f}: the new inputs are too unlike them. "
+        "Label some of the new ones")
     self.guarantee = Guarantee(1 - alpha, "weighted", n, 0)
     return self
 
@@ -289,5 +310,40 @@ def thresholds(self:WeightedLevelSets,
     "The threshold of each input; `RuntimeError` before calibration"
     if self.guarantee is None:
         raise RuntimeError("WeightedLevelSets is not calibrated yet")
-    new = self.weights(check_inputs(inputs))
+    new = self.weights(check_inputs(inputs)) if len(inputs) else np.zeros(0)
     return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))
+
+# %% ../nbs/23_adaptive.ipynb #3dfb5f34
+_weights = dict(weights=list, coefficients=(list, type(None)), function=str)
+
+@patch
+def save(self:WeightedLevelSets,
+    folder:str,           # Folder to write conformal.json into; made if missing
+    notes:dict|None=None, # What else to keep with it, as JSON
+)->Path: # The file
+    "Save the sets, with the weights of their pairs in the notes"
+    self.thresholds([]) # calibrated?
+    plain = copy(self.sets).calibrate_scores(self._scores)
+    fitted = isinstance(self.ratio, DensityRatio)
+    function = function_name(self.ratio.features if fitted else self.ratio)
+    coefficients = self.ratio.coefficients if fitted else None
+    own = dict(weights=self._own[np.argsort(self._scores, kind="stable")].tolist(),
+               coefficients=coefficients, function=function)
+    return plain.save(folder, dict(notes or {}, weighted=own))
+
+@patch(cls_method=True)
+def load(cls:WeightedLevelSets,
+    folder:str,        # Folder with conformal.json, or the file
+    model,             # The Autoregressor it was calibrated with
+    function:Callable, # The features of density_ratio, or the ratio itself
+    **functions,       # The others it was calibrated with: canonicalize
+)->WeightedLevelSets: # Calibrated
+    "Load weighted sets; `ValueError` where there are none, or of another function"
+    own = read_calibration(folder, FIELDS)["notes"].get("weighted")
+    if own is None: raise ValueError(f"{folder} holds a calibration without weights")
+    check_fields(folder, own, _weights)
+    _same_function(folder, "function", own["function"], function)
+    c = own["coefficients"]
+    sets = ConformalLevelSets.load(folder, model, **functions)
+    new = cls(sets, function if c is None else DensityRatio(function, c))
+    return new._weighted(_kept_scores(sets), np.array(own["weights"], float))

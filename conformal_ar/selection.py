@@ -21,7 +21,7 @@ from .conformal import (check_count, check_risk, check_scores,
 from .evaluation import evaluate_sets
 from .guarantee import Guarantee
 from .procedure import Procedure
-from .saving import function_name
+from .saving import function_name, restored
 from .beams import beam_search
 
 # %% ../nbs/22_selection.ipynb #21123c85
@@ -82,14 +82,14 @@ def passing_cutoff(
     return float(cutoffs[n - 1]) if n else np.inf
 
 # %% ../nbs/22_selection.ipynb #0849d253
-SCORES = dict(
-    probability=lambda s: s.probabilities[0],
-    margin=lambda s: s.probabilities[0] - sum(s.probabilities[1:2]))
+SCORES = dict(probability=lambda s: s.probabilities[0],
+              margin=lambda s: s.probabilities[0] - sum(s.probabilities[1:2]))
 
 class select(Procedure):
     "Takes best answers such that few of those taken are wrong"
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
     other_risk = "risk"
+    steps = property(lambda self: int(self.fdr is None)) # thresholds: none with fdr
 
     def __init__(self,
         model:Autoregressor,   # Such as HFSeq2Seq.from_pretrained("additions")
@@ -108,24 +108,18 @@ class select(Procedure):
         if group is not None: raise ValueError("select has no groups: use one for each")
         if error is None and confidence is not None:
             raise ValueError("confidence goes with error, not with fdr")
-        if error is not None and confidence is None: confidence = 0.95
-        self.fdr = None if fdr is None else float(check_risk(fdr, "fdr"))
-        self.error = None if error is None else float(check_risk(error, "error"))
+        for name, risk in dict(fdr=fdr, error=error).items():
+            setattr(self, name, None if risk is None else float(check_risk(risk, name)))
         self.risk = self.error or self.fdr
-        if callable(score): SCORES[function_name(score)] = score
         self.score = function_name(score) if callable(score) else score
+        if callable(score): SCORES[self.score] = score
         if self.score not in SCORES: raise ValueError(
-            f"score must be a function of a set, or one of {', '.join(SCORES)}; got "
-            f"{score!r}. To load, add your function to SCORES by this name")
-        self.score_of = SCORES[self.score]
+            f"no score {score!r}: give one of {', '.join(SCORES)}, or a function of a "
+            "set. To load, give that function: load(score=...)")
         self.width, self.cutoffs = check_count(width, "width"), None # see tune
+        if fdr is None and confidence is None: confidence = 0.95
         super().__init__(model, max_len=max_len, confidence=confidence,
                          canonicalize=canonicalize)
-
-    @property
-    def steps(self):
-        "Thresholds: with fdr there is none"
-        return 0 if self.error is None else 1
 
 # %% ../nbs/22_selection.ipynb #1407e4c6
 @patch
@@ -139,7 +133,7 @@ def ranked(self:select,
 )->tuple[list, np.ndarray]: # [n] sets of beams; [n] scores, −∞ where a beam is empty
     "The beams of inputs, best answer first, and the score of each"
     sets = self.sets(self._decode(inputs, None, **kwargs), inputs)
-    scores = [self.score_of(s) if len(s) else -np.inf for s in sets]
+    scores = [SCORES[self.score](s) if len(s) else -np.inf for s in sets]
     return sets, check_scores(scores)
 
 @patch
@@ -182,13 +176,12 @@ def _threshold(self:select, scores, right):
     if self.cutoffs is None: raise RuntimeError(
         "which thresholds to test comes from other data: call tune(inputs, targets)")
     found = passing_cutoff(scores, right, self.cutoffs, self.error, self.confidence)
-    if found < np.inf: return found
-    top = scores >= self.cutoffs[0]
-    raise ValueError(
-        f"no threshold passes: of the {top.sum()} answers above the first, "
-        f"{(top & ~right).sum()} are wrong, too many to rule out an error above "
-        f"{self.error:g} with confidence {self.confidence:g}. Use more pairs, allow "
-        "a larger error, or another score")
+    top = right[scores >= self.cutoffs[0]]
+    if found == np.inf: raise ValueError(
+        f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
+        f"are wrong, too many to rule out an error above {self.error:g}. Use more "
+        "pairs, allow a larger error, or another score")
+    return found
 
 # %% ../nbs/22_selection.ipynb #7f4e212e
 @patch
@@ -219,16 +212,18 @@ def predict(self:select,
 # %% ../nbs/22_selection.ipynb #432621fc
 class Selected(NamedTuple):
     "What a selection achieved on pairs with known targets"
-    n:int                        # Test pairs
-    taken:int                    # Answers taken
-    wrong:int                    # Wrong ones among them
-    interval:tuple[float, float] # 95 % Clopper-Pearson interval of the share wrong
-    guarantee:Guarantee          # What was guaranteed
+    n:int               # Test pairs
+    taken:int           # Answers taken
+    wrong:int           # Wrong ones among them
+    guarantee:Guarantee # What was guaranteed
 
     @property
-    def share(self): return self.taken/self.n
-    @property
     def error(self): return self.wrong/max(1, self.taken)
+    @property
+    def interval(self):
+        "95 % Clopper-Pearson interval of the share wrong"
+        if not self.taken: return 0., 1.
+        return clopper_pearson_interval(self.wrong, self.taken, 0.95)
     def __repr__(self):
         low, high = self.interval
         return (f"Selected({self.taken} of {self.n} taken, {self.wrong} of them wrong: "
@@ -245,6 +240,17 @@ def evaluate(self:select,
     self.guarantees
     scores, right = self.scores(self.read(inputs, targets), **kwargs)
     own = self.taken(scores)
-    taken, wrong = int(own.sum()), int((own & ~right).sum())
-    interval = clopper_pearson_interval(wrong, taken, 0.95) if taken else (0., 1.)
-    return Selected(len(own), taken, wrong, interval, self.guarantee)
+    return Selected(len(own), int(own.sum()), int((own & ~right).sum()), self.guarantee)
+
+# %% ../nbs/22_selection.ipynb #c6f8b2f6
+@patch(cls_method=True)
+def load(cls:select,
+    folder:str,                      # Folder with conformal.json, or the file
+    model:Autoregressor,             # The model it was calibrated with
+    *,
+    score:Callable|None=None,        # Your function of a set, if that was its score
+    canonicalize:Callable|None=None, # The function of the text it was calibrated with
+)->select: # Calibrated
+    "Load a selection; `ValueError` if it is corrupt, or of another kind or model"
+    if score is not None: SCORES[function_name(score)] = score
+    return restored(cls, folder, model, canonicalize=canonicalize)

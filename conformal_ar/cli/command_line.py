@@ -48,7 +48,8 @@ def _explain(e):
 # %% ../../nbs/74_command_line.ipynb #e363697a
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = "demo train calibrate predict evaluate reproduce custom-generate".split()
+    order = ("demo train calibrate predict evaluate update reproduce "
+             "custom-generate").split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 
@@ -87,8 +88,9 @@ def conformal_ar(
 
 # %% ../../nbs/74_command_line.ipynb #602f9359
 class ProcedureName(str, Enum):
-    "The three procedures"
+    "The three procedures, and the selection of best answers"
     level_sets, dynamic, subsets = "level-sets", "dynamic", "subsets"
+    select = "select"
 
 class TaskName(str, Enum):
     "The tasks whose model, data and texts are known by name"
@@ -262,20 +264,24 @@ def _noted(folder, task=None):
 # %% ../../nbs/74_command_line.ipynb #46690bff
 def _load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
+    from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.loading import load
+    from conformal_ar.saving import FIELDS, read_calibration
     noted = _noted(folder, task)
     model, task = model or noted["model"], noted["task"]
     if model is None: raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = _masked(_load_model(model, device), noted["masks"])
-    return load(folder, ar, canonicalize=_canonicalize(task)), task
+    stream = "adaptive" in read_calibration(folder, FIELDS)["notes"]
+    read = AdaptiveLevelSets.load if stream else load
+    return read(folder, ar, canonicalize=_canonicalize(task)), task
 
 # %% ../../nbs/74_command_line.ipynb #c1ec3dbb
 def _procedure(name):
     "The class of a procedure"
     from conformal_ar.loading import PROCEDURES
     names = {"level-sets": "ConformalLevelSets", "dynamic": "DynamicConformalBeams",
-             "subsets": "ConformalBeamSubsets"}
+             "subsets": "ConformalBeamSubsets", "select": "select"}
     return PROCEDURES[names[name]]
 
 def _guaranteed(guarantee):

@@ -120,9 +120,11 @@ def _pairs(data, half, n, columns, task, ar):
     return _file_pairs(data, columns, task, ar)
 
 # %% ../../nbs/75_commands.ipynb #4cfa6945
-_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], width=["subsets"],
-    by_class=["subsets"], too_long=["dynamic"],
-    max_candidates=["level-sets", "dynamic"])
+_sets = ["level-sets", "dynamic", "subsets"]
+_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets"],
+    width=["subsets", "select"], too_long=["dynamic"], fdr=["select"],
+    max_candidates=["level-sets", "dynamic"],
+    **dict.fromkeys(["coverage", "alpha", "confidence", "nonempty"], _sets))
 
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
@@ -179,7 +181,8 @@ def calibrate(
     output:Annotated[Path, _o(help="Folder for the calibration.")],
     task:Task=None, model:Model=None,
     procedure:Annotated[ProcedureName, _o(
-        help="Level sets, dynamic beams, or subsets of a fixed beam.")]="level-sets",
+        help="Level sets, dynamic beams, subsets of a fixed beam; or select: which "
+        "best answers to take.")]="level-sets",
     coverage:Annotated[float|None, _o(help="Guaranteed probability that a set holds "
         "the whole sequence, in (0, 1).")]=None,
     alpha:Annotated[float|None, _o(help="In its place: the risk, 1 - coverage.")]=None,
@@ -187,6 +190,8 @@ def calibrate(
         help="In its place: the risk of each decoding step (dynamic).")]=None,
     beam_alpha:Annotated[float|None, _o(
         help="In its place: the risk within the beam (subsets).")]=None,
+    fdr:Annotated[float|None, _o(help="Most wrong among the answers taken from a file, "
+        "on average (select).")]=None,
     confidence:Annotated[float|None, _o(help="Probability over calibration sets that "
         "the coverage holds, in (0, 1); by default it holds on average.")]=None,
     max_candidates:Annotated[int|None, _o(min=1, help="Budget: most unfinished "
@@ -194,7 +199,7 @@ def calibrate(
     nonempty:Annotated[bool, _o("--nonempty",
         help="Keep the most probable sequence where a set would be empty.")]=False,
     width:Annotated[int|None, _o(min=1, max=_most_width,
-        help="Beam width (subsets); 5 by default.")]=None,
+        help="Beam width (subsets, select); 5 by default.")]=None,
     by_class:Annotated[bool, _o("--by-class", help="Calibrate on molecules in the "
         "beam, not strings (subsets of reactions).")]=False,
     too_long:Annotated[TooLong|None, _o(help="Targets beyond max-len: misses, or a "
@@ -215,9 +220,11 @@ def calibrate(
     procedure, names = procedure.value, (input_column, target_column)
     own = _own(procedure, coverage=coverage, alpha=alpha, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
-               max_candidates=max_candidates, width=width, by_class=by_class,
+               max_candidates=max_candidates, width=width, by_class=by_class, fdr=fdr,
                too_long=too_long and too_long.value)
-    one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
+    if procedure != "select":
+        one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
+    elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     task, model = _task(task, model, data)
     _check_len(procedure, max_len, lengths, task)
     if masks and task != "reactions": raise ValueError("--masks is for reactions")
@@ -228,7 +235,7 @@ def calibrate(
     inputs, targets = _pairs(data, 0, pairs, names, task, ar)
     cp = _procedure(procedure)(ar, canonicalize=_canonicalize(task),
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
-    cp.ranks(len(inputs)) # an error before the model runs, if there are too few pairs
+    if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
     if masks: _say_forbidden(ar, inputs, targets)
     cp.calibrate(inputs, targets, progress=True)
     _save_calibration(cp, output, model, task, masks)

@@ -17,7 +17,7 @@ from fastcore.meta import delegates
 from ..autoregressive import Autoregressor
 from ..conformal import check_count
 from .draws import (Draws, accepted, check_rule, draw_samples,
-                                            hit_scores, set_confidence)
+                                            hit_scores, log_quality, set_confidence)
 from ..groups import by_length
 from ..procedure import Procedure
 from ..hypotheses import Hypotheses
@@ -35,7 +35,8 @@ def _stream(seed, x):
 # %% ../../nbs/70_sampling.ipynb #ca44856a
 class ConformalSampling(Procedure):
     "Sample until a calibrated rule says enough (after Quach et al. 2023)"
-    settings = (*Procedure.settings, "draws", "rule", "floor", "seed")
+    settings = (*Procedure.settings, "draws", "rule", "quality", "floor",
+                "seed")
     margin = 0. # stops allows for rounding
     missing = "are not accepted within {draws} draws"
 
@@ -46,17 +47,19 @@ class ConformalSampling(Procedure):
         max_len:int,            # Most tokens of a draw, the end token counted
         draws:int=50,           # The number m of samples that an input may take
         rule:str="sum", # Confidence: 'count' of draws, 'max' or 'sum' of likelihoods
+        quality:str="likelihood", # Or normalized by the length, as in their paper
         floor:float|None=None, # Least log-likelihood per token; from other data
         seed:int=0,             # Of the draws
         **kwargs
     ):
-        check_rule(rule)
+        check_rule(rule, quality)
         if kwargs.pop("max_candidates", None) is not None:
             raise ValueError("draws are the budget: give draws, not max_candidates")
         if isinstance(kwargs.get("group"), by_length):
             raise ValueError("sampling stops for an input, not for a length: "
                              "group must be a function of an input")
         self.draws, self.rule, self.floor = check_count(draws, "draws"), rule, floor
+        self.quality = quality
         self.seed = check_count(seed, "seed", 0)
         super().__init__(model, max_len=max_len, **kwargs)
 
@@ -79,7 +82,16 @@ def scores_in(self:ConformalSampling,
 )->np.ndarray: # [T] minus the confidence before each; −∞ where it is not accepted
     "Scores of targets under draws that are already there"
     if owner is not None: draws = draws.pick(owner)
-    return hit_scores(draws, ids, self.model.pad_token_id, self.rule, self.floor)
+    return hit_scores(draws, ids, self.model.pad_token_id, self.rule, self.floor,
+                      self.quality)
+
+@patch
+def grades(self:ConformalSampling,
+    draws:Draws, # Samples of the inputs
+)->np.ndarray: # [n, m] what the floor is held against
+    "Log-likelihood per token, or the log quality where it is normalized"
+    if self.quality == "likelihood": return draws.scores
+    return log_quality(draws, self.quality)
 
 # %% ../../nbs/70_sampling.ipynb #39bf241d
 @patch
@@ -98,7 +110,7 @@ def stops(self:ConformalSampling,
 )->np.ndarray: # [n] from 1 to m
     "The draw with which each input stops"
     least = -threshold*(1 + ROUNDING)
-    enough = set_confidence(draws, self.rule, self.floor) > least
+    enough = set_confidence(draws, self.rule, self.floor, self.quality) > least
     return np.where(enough.any(1), enough.argmax(1) + 1, enough.shape[1])
 
 # %% ../../nbs/70_sampling.ipynb #82fcf700
@@ -106,7 +118,8 @@ def stops(self:ConformalSampling,
 def _members(self:ConformalSampling, draws, threshold):
     "The sets at a threshold, and what drawing one by one has cost"
     drawn = np.arange(draws.new.shape[1]) < self.stops(draws, threshold)[:, None]
-    owner, which = np.nonzero(drawn & accepted(draws, self.floor))
+    known = accepted(draws, self.floor, self.quality)
+    owner, which = np.nonzero(drawn & known)
     n, rows = len(drawn), int(draws.rows[drawn].sum())
     columns = (v[owner, which] for v in (draws.tokens, draws.length, draws.log_probs))
     truncated, last = np.zeros(n, bool), np.full(n, self.max_len)

@@ -176,7 +176,7 @@ def draw(
     columns:int=4,                 # Of the grid
     panel:tuple=(200, 160),        # Width and height of one molecule, pixels
 )->str: # SVG text
-    "Draw the molecules of a set with rank and probability, as SVG; or write a file"
+    "Draw the molecules of a set with rank and probabilities, as SVG; or write a file"
     s = prediction_set
     if not isinstance(s, ClassSet): s = merge_equivalent(s, canonical)
     kind = None if path is None else Path(path).suffix.lower()
@@ -186,6 +186,8 @@ def draw(
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
     legends = [f"{i}:  p {p:.2g}" for i, p in enumerate(s.probabilities[:most], 1)]
+    if s.p_values is not None:
+        legends = [f"{l}, p-value {v:.2g}" for l, v in zip(legends, s.p_values)]
     title = _title(s, guarantee, len(s))
     if len(s) > most: title[0] += f" ({most} drawn)"
     columns = max(3, min(columns, len(mols)))
