@@ -22,7 +22,7 @@ demo: .venv/package      ## show calibrated prediction sets for integer addition
 test: .venv/dev          ## check code, notebooks and README, then run the notebooks
 	$(BIN)/python .ci/test.py
 
-test-more: .venv/dev     ## run the cells flagged more too: those that need a browser or another engine
+test-more: .venv/more    ## run the cells flagged more too: those that need a browser or another engine
 	$(BIN)/python .ci/test.py --flags more
 
 export: .venv/dev        ## write conformal_ar/*.py from the notebooks
@@ -62,6 +62,10 @@ clean:                   ## remove the environment and everything that was built
 	@rm -rf build
 	$(INSTALL) .
 	@rm -rf build *.egg-info; touch $@
+
+.venv/more: .venv/dev
+	$(INSTALL) playwright  # drives the browser that is there
+	@touch $@
 
 .venv/dev: .venv/created $(PROJECT)
 	@echo "Installing the development requirements (the first time takes minutes) ..."
