@@ -6,7 +6,7 @@
 __all__ = ['MOST_DRAWN', 'MOST_CHARACTERS', 'MOST_LINES', 'LIST_SECONDS', 'at_coverage', 'Opened', 'Looked', 'in_words', 'Answer',
            'answer', 'file_records', 'open_calibration', 'build', 'serve']
 
-# %% ../../nbs/89_app.ipynb #6abdc32f
+# %% ../../nbs/89_app.ipynb #b17378ee
 import html, os, tempfile, time
 from contextlib import contextmanager
 from copy import copy
@@ -21,7 +21,7 @@ import numpy as np
 from .command_line import (_brief, _canonicalize, _explain, _guaranteed,
                                            _load_calibration, _load_model, _tasks)
 from .commands import _inputs, _named_pairs, _take
-from .predict import _csv, _forms, _record, _summary
+from .predict import _forms, _record, _summary
 from ..files import write_text
 from ..levelsets import ConformalLevelSets
 from ..planning import coverage_band, one_risk
@@ -43,7 +43,7 @@ def at_coverage(
         labels += [label]*n
     return other.calibrate_scores(scores, None if cp.group is None else labels)
 
-# %% ../../nbs/89_app.ipynb #4bf4326b
+# %% ../../nbs/89_app.ipynb #969806da
 SECONDS = 30 # for one input: a set of ten takes less than one
 _one = Lock() # a model runs one search at a time
 
@@ -52,15 +52,15 @@ def _time_limit(ar, seconds):
     "An error where a search goes on for longer"
     with _one:
         extend, end = ar.extend, time.monotonic() + seconds
-        def limited(*args):
-            if time.monotonic() < end: return extend(*args)
+        def limited(*args, **kwargs):
+            if time.monotonic() < end: return extend(*args, **kwargs)
             raise ValueError(
                 f"stopped after {seconds:g} seconds: choose a lower coverage")
         ar.extend = limited
         try: yield
         finally: del ar.extend
 
-# %% ../../nbs/89_app.ipynb #e831fd17
+# %% ../../nbs/89_app.ipynb #192a0aa9
 class Opened:
     "A calibration that was opened: other coverages of an input need no new search"
     most = 20 # inputs whose search is kept
@@ -68,6 +68,10 @@ class Opened:
         cp, # A calibrated procedure
         task:str|None=None, # What its texts are
     ): self.cp, self.task, self.tables = cp, task, {}
+
+    def coverage(self, asked):
+        "The coverage of its sets, which cannot be chosen where no scores were kept"
+        return asked if self.cp.nested else self.cp.guarantee.coverage
 
     def predict(self,
         text:str, # As the model knows it
@@ -197,7 +201,7 @@ def _rows(typed, clean, s, cp):
 def _options(task, ignore_stereo):
     return dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
 
-# %% ../../nbs/89_app.ipynb #a0555819
+# %% ../../nbs/89_app.ipynb #54bd708d
 def answer(
     opened:Opened,            # The calibration
     typed:str,                # By the user
@@ -213,13 +217,12 @@ def answer(
     clean, notes = _take(Input(1, text), task, opened.cp.model,
                          **_options(task, ignore_stereo))
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
-    if not cp.nested: coverage = cp.guarantee.coverage # the slider does not move
-    words = in_words(cp, _fixed(clean, coverage, seen))
+    now = Looked(clean, opened.coverage(coverage))
+    words = in_words(cp, _fixed(*now, seen))
     size = f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}"
     parts = (_input_html(clean, notes, task), _tag("h3", f"Prediction set: {size}"),
              _tag("p", html.escape(words), class_="ca-words"), _set_html(s, task))
-    return Answer("".join(parts), _rows(text, clean, s, cp),
-                  (*seen, Looked(clean, coverage)))
+    return Answer("".join(parts), _rows(text, clean, s, cp), (*seen, now))
 
 # %% ../../nbs/89_app.ipynb #fcbc3464
 MOST_LINES, LIST_SECONDS = 1000, 1800 # of a file: lines, and seconds for all of them
@@ -347,7 +350,7 @@ def _file(content, name):
     "A file to download, in a folder of its own"
     return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
 
-# %% ../../nbs/89_app.ipynb #f53db46d
+# %% ../../nbs/89_app.ipynb #490784c6
 def _asked(gr, text, coverage, stereo, source, seen):
     "The answer to one input"
     try:
@@ -362,14 +365,14 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
         if not path: raise ValueError("choose a file first")
         opened, tell = open_calibration(*source), lambda i, n: progress((i, n))
         records, sets, notes = file_records(opened, path, coverage, tell, stereo)
-        words = in_words(at_coverage(opened.cp, coverage), _fixed(None, coverage, seen))
+        now = Looked(None, opened.coverage(coverage))
+        words = in_words(at_coverage(opened.cp, coverage), _fixed(*now, seen))
         said = _list_html(records, sets, notes) + _tag("p", html.escape(words))
         file = _file(_forms.get(form, jsonl_text)(records), f"sets{form}")
     except Exception as e:
         said = _explain(e)[0].replace(str(path), Path(path or "").name)
         return _error_html(said), gr.DownloadButton(visible=False), seen
-    seen = *seen, Looked(None, coverage)
-    return said, gr.DownloadButton(value=file, visible=True), seen
+    return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
 
 # %% ../../nbs/89_app.ipynb #cee1772e
 def _page(gr, source, label, examples, coverage, task=None):
@@ -401,7 +404,7 @@ def _page(gr, source, label, examples, coverage, task=None):
               **how)
     return cover, seen, shown
 
-# %% ../../nbs/89_app.ipynb #e443a540
+# %% ../../nbs/89_app.ipynb #f90740bf
 def _own_page(gr):
     "The page of a calibration in a folder"
     source = gr.State(("", ""))
@@ -416,8 +419,8 @@ def _own_page(gr):
         except Exception as e:
             return [_error_html(e), gr.Column(visible=False)] + [gr.skip()]*4
         words = _tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
-        value, free = found.cp.guarantee.coverage, found.cp.nested
-        slider = gr.Slider(value=found.cp.coverage or value, interactive=free)
+        at = found.coverage(found.cp.coverage)
+        slider = gr.Slider(minimum=min(0.5, at), value=at, interactive=found.cp.nested)
         source = folder.strip(), model.strip()
         return words, gr.Column(visible=True), source, slider, (), ""
     button.click(opened, [folder, model], [said, below, source, cover, seen, shown],
