@@ -189,13 +189,14 @@ class Answer(NamedTuple):
     rows:list  # Of the table to download
     seen:tuple # What the user has now Looked at
 
-# %% ../../nbs/89_app.ipynb #489d5962
+# %% ../../nbs/89_app.ipynb #e8ccc41a
 def _rows(typed, clean, s, cp):
     "The members of a set as rows of a table"
-    p_values = [None]*len(s) if s.p_values is None else s.p_values
+    six = lambda values: [float(f"{v:.6g}") for v in values] # digits
+    p_values = [None]*len(s) if s.p_values is None else six(s.p_values)
     asked = dict(input=typed, cleaned=clean, coverage=round(cp.guarantee.coverage, 4))
-    found = zip([*s], s.probabilities, p_values)
-    return [asked | dict(rank=i, text=t, probability=float(f"{p:.6g}"), p_value=v)
+    found = zip([*s], six(s.probabilities), p_values)
+    return [asked | dict(rank=i, text=t, probability=p, p_value=v)
             for i, (t, p, v) in enumerate(found, 1)] or [asked]
 
 def _options(task, ignore_stereo):
@@ -426,7 +427,7 @@ def _own_page(gr):
     button.click(opened, [folder, model], [said, below, source, cover, seen, shown],
                  concurrency_id="model", api_visibility="private")
 
-# %% ../../nbs/89_app.ipynb #4910054a
+# %% ../../nbs/89_app.ipynb #94a8451d
 def build(): # gradio.Blocks
     "The application: reactions, additions, a folder of one's own"
     gr = _import_gradio()
@@ -456,7 +457,8 @@ def serve(
     fonts = dict(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     _, address, _ = blocks.queue(max_size=20).launch(server_name="127.0.0.1",
         server_port=port, inbrowser=open_browser, prevent_thread_lock=True,
-        share=False, quiet=True, footer_links=[], max_file_size="2mb", css=_css,
+        share=False, quiet=True, inline=False, footer_links=[], css=_css,
+        max_file_size="2mb",
         theme=gr.themes.Default(**fonts), ssr_mode=False, mcp_server=False,
         app_kwargs=dict(middleware=[Middleware(_only_here), names]))
     if wait:
