@@ -351,7 +351,7 @@ def _file(content, name):
     "A file to download, in a folder of its own"
     return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
 
-# %% ../../nbs/89_app.ipynb #490784c6
+# %% ../../nbs/89_app.ipynb #15a5a2fc
 def _asked(gr, text, coverage, stereo, source, seen):
     "The answer to one input"
     try:
@@ -365,6 +365,8 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
     try:
         if not path: raise ValueError("choose a file first")
         opened, tell = open_calibration(*source), lambda i, n: progress((i, n))
+        if form == ".sdf" and opened.task != "reactions": raise ValueError(
+            "an SD file holds molecules: it needs a calibration of reactions")
         records, sets, notes = file_records(opened, path, coverage, tell, stereo)
         now = Looked(None, opened.coverage(coverage))
         words = in_words(at_coverage(opened.cp, coverage), _fixed(*now, seen))
@@ -375,11 +377,11 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
         return _error_html(said), gr.DownloadButton(visible=False), seen
     return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
 
-# %% ../../nbs/89_app.ipynb #cee1772e
+# %% ../../nbs/89_app.ipynb #9ff7bf5e
 def _page(gr, source, label, examples, coverage, task=None):
     "What all three pages have: an input and its set, and a list"
     seen, chemical = gr.State(()), task != "additions"
-    text = gr.Textbox(label=label, max_length=MOST_CHARACTERS, elem_classes="ca-text")
+    text = gr.Textbox(label=label, elem_classes="ca-text")
     if examples: gr.Examples(examples, text)
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
     stereo = gr.Checkbox(label="Leave stereochemistry out", visible=chemical)
@@ -427,7 +429,7 @@ def _own_page(gr):
     button.click(opened, [folder, model], [said, below, source, cover, seen, shown],
                  concurrency_id="model", api_visibility="private")
 
-# %% ../../nbs/89_app.ipynb #94a8451d
+# %% ../../nbs/89_app.ipynb #a73af961
 def build(): # gradio.Blocks
     "The application: reactions, additions, a folder of one's own"
     gr = _import_gradio()
@@ -455,12 +457,14 @@ def serve(
     from starlette.middleware.trustedhost import TrustedHostMiddleware
     names = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     fonts = dict(font=["system-ui", "sans-serif"], font_mono=["monospace"])
-    _, address, _ = blocks.queue(max_size=20).launch(server_name="127.0.0.1",
-        server_port=port, inbrowser=open_browser, prevent_thread_lock=True,
-        share=False, quiet=True, inline=False, footer_links=[], css=_css,
-        max_file_size="2mb",
-        theme=gr.themes.Default(**fonts), ssr_mode=False, mcp_server=False,
+    options = dict(server_name="127.0.0.1", server_port=port, inbrowser=open_browser,
+        prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
+        footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
+        ssr_mode=False, mcp_server=False,
         app_kwargs=dict(middleware=[Middleware(_only_here), names]))
+    try: _, address, _ = blocks.queue(max_size=20).launch(**options)
+    except OSError as e:
+        raise OSError(f"port {port or 7860} is in use: give another") from e
     if wait:
         print(f"The application is at {address} on this machine; Ctrl+C ends it.")
         blocks.block_thread()
