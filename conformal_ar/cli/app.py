@@ -142,12 +142,12 @@ def _picture(smiles, size=(200, 140)):
     svg = canvas.GetDrawingText()
     return svg[svg.index("<svg"):]
 
-# %% ../../nbs/89_app.ipynb #ef094884
+# %% ../../nbs/89_app.ipynb #2a6c0905
 def _error_html(e):
     "A message on the page, from an error or a text"
     said = e if isinstance(e, str) else _explain(e)[0]
     said = _brief(said.replace("input 0 has", "the input has"), 400)
-    if "knows no stereochemistry" in said: said += "; the box below leaves it out"
+    if "knows no stereochemistry" in said: said += "; tick the box that leaves it out"
     return _tag("div", html.escape(said), class_="ca-error", role="alert")
 
 def _input_html(text, notes, task=None):
@@ -313,12 +313,13 @@ def _only_here(app):
         await app(scope, receive, told)
     return limited
 
-# %% ../../nbs/89_app.ipynb #907061e1
+# %% ../../nbs/89_app.ipynb #969b2430
 _css = """
 .ca-input, .ca-set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px }
 .ca-set { align-items: stretch }
 .ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
   background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
+.ca-card * { color: #111827 !important } /* also where the page is dark */
 .ca-part { flex-basis: 160px }
 @media (max-width: 600px) { .ca-card { flex-basis: calc(50% - 4px) }
   .ca-part { flex-basis: 35% } }
@@ -377,7 +378,7 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
         return _error_html(said), gr.DownloadButton(visible=False), seen
     return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
 
-# %% ../../nbs/89_app.ipynb #9ff7bf5e
+# %% ../../nbs/89_app.ipynb #e6a285b3
 def _page(gr, source, label, examples, coverage, task=None):
     "What all three pages have: an input and its set, and a list"
     seen, chemical = gr.State(()), task != "additions"
@@ -391,7 +392,7 @@ def _page(gr, source, label, examples, coverage, task=None):
     with gr.Accordion("A list of inputs", open=False):
         gr.Markdown("CSV, TSV or JSONL with a column `input`, or a line each (.smi, "
                     f".txt): at most {MOST_LINES:,} lines.")
-        file = gr.File(label="File", type="filepath")
+        file = gr.File(label="File", type="filepath", height=130)
         form = gr.Radio(forms, value=".csv", label="Result")
         run = gr.Button("Predict the list")
         summary, result = gr.HTML(), gr.DownloadButton("Result", visible=False)
