@@ -4,15 +4,13 @@
 
 # %% auto #0
 __all__ = ['MOST_DRAWN', 'MOST_CHARACTERS', 'MOST_LINES', 'LIST_SECONDS', 'at_coverage', 'Opened', 'Looked', 'in_words', 'Answer',
-           'answer', 'file_records', 'open_calibration', 'build', 'serve']
+           'answer', 'file_records', 'open_calibration']
 
-# %% ../../nbs/89_app.ipynb #b17378ee
-import html, os, tempfile, time
+# %% ../../nbs/89_app.ipynb #e26ce6fa
+import html, time
 from contextlib import contextmanager
 from copy import copy
-from functools import cache
 from math import floor, inf
-from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
@@ -21,12 +19,11 @@ import numpy as np
 from .command_line import (_brief, _canonicalize, _explain, _guaranteed,
                                            _load_calibration, _load_model, _tasks)
 from .commands import _inputs, _named_pairs, _take
-from .predict import _forms, _record, _summary
-from ..files import write_text
+from .predict import _record, _summary
 from ..levelsets import ConformalLevelSets
 from ..planning import coverage_band, one_risk
 from ..saving import calibration_file
-from ..tables import Input, csv_text, jsonl_text
+from ..tables import Input
 
 # %% ../../nbs/89_app.ipynb #cb00b362
 def at_coverage(
@@ -297,176 +294,3 @@ def open_calibration(
     key = name, model, stamp
     if key not in _kept: _kept[key] = Opened(*_find(name, model))
     return _kept[key]
-
-# %% ../../nbs/89_app.ipynb #11a4f8ee
-_policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
-           "frame-ancestors 'none'; form-action 'self'")
-
-def _only_here(app):
-    "An ASGI application whose pages ask no other address"
-    async def limited(scope, receive, send):
-        async def told(message):
-            if message["type"] == "http.response.start":
-                more = [(b"content-security-policy", _policy.encode())]
-                message = message | dict(headers=[*message["headers"], *more])
-            await send(message)
-        await app(scope, receive, told)
-    return limited
-
-# %% ../../nbs/89_app.ipynb #969b2430
-_css = """
-.ca-input, .ca-set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px }
-.ca-set { align-items: stretch }
-.ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
-  background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
-.ca-card * { color: #111827 !important } /* also where the page is dark */
-.ca-part { flex-basis: 160px }
-@media (max-width: 600px) { .ca-card { flex-basis: calc(50% - 4px) }
-  .ca-part { flex-basis: 35% } }
-.ca-card code, .ca-input code { overflow-wrap: anywhere; color: inherit;
-  background: none }
-.ca-part svg, .ca-card svg { max-width: 100%; height: auto; display: block;
-  margin: auto }
-.ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
-.ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
-.ca-notes:empty { display: none }
-"""
-_examples = dict(
-    reactions=["CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
-               "CC(=O)c1ccoc1.[BH4-].[Na+].CO", "CCI.Oc1ccc(F)cc1"],
-    additions=["112+17=", "7854+9178=", "9999+1="])
-
-# %% ../../nbs/89_app.ipynb #4b234f11
-def _import_gradio():
-    "Gradio, without its analytics; an error that says how to install it"
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    try: import gradio
-    except ImportError as e: raise ImportError("the application needs Gradio: "
-        "pip install 'conformal_ar[app,chem]'") from e
-    return gradio
-
-@cache
-def _scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
-
-def _file(content, name):
-    "A file to download, in a folder of its own"
-    return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
-
-# %% ../../nbs/89_app.ipynb #15a5a2fc
-def _asked(gr, text, coverage, stereo, source, seen):
-    "The answer to one input"
-    try:
-        found = answer(open_calibration(*source), text, coverage, seen, stereo)
-        file = _file(csv_text(found.rows), "set.csv")
-    except Exception as e: return _error_html(e), gr.DownloadButton(visible=False), seen
-    return found.html, gr.DownloadButton(value=file, visible=True), found.seen
-
-def _listed(gr, path, form, coverage, stereo, source, seen, progress):
-    "The answer to a list"
-    try:
-        if not path: raise ValueError("choose a file first")
-        opened, tell = open_calibration(*source), lambda i, n: progress((i, n))
-        if form == ".sdf" and opened.task != "reactions": raise ValueError(
-            "an SD file holds molecules: it needs a calibration of reactions")
-        records, sets, notes = file_records(opened, path, coverage, tell, stereo)
-        now = Looked(None, opened.coverage(coverage))
-        words = in_words(at_coverage(opened.cp, coverage), _fixed(*now, seen))
-        said = _list_html(records, sets, notes) + _tag("p", html.escape(words))
-        file = _file(_forms.get(form, jsonl_text)(records), f"sets{form}")
-    except Exception as e:
-        said = _explain(e)[0].replace(str(path), Path(path or "").name)
-        return _error_html(said), gr.DownloadButton(visible=False), seen
-    return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
-
-# %% ../../nbs/89_app.ipynb #e6a285b3
-def _page(gr, source, label, examples, coverage, task=None):
-    "What all three pages have: an input and its set, and a list"
-    seen, chemical = gr.State(()), task != "additions"
-    text = gr.Textbox(label=label, elem_classes="ca-text")
-    if examples: gr.Examples(examples, text)
-    cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
-    stereo = gr.Checkbox(label="Leave stereochemistry out", visible=chemical)
-    button = gr.Button("Predict", variant="primary")
-    shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
-    forms = [".csv", ".jsonl"] + [".sdf"]*chemical
-    with gr.Accordion("A list of inputs", open=False):
-        gr.Markdown("CSV, TSV or JSONL with a column `input`, or a line each (.smi, "
-                    f".txt): at most {MOST_LINES:,} lines.")
-        file = gr.File(label="File", type="filepath", height=130)
-        form = gr.Radio(forms, value=".csv", label="Result")
-        run = gr.Button("Predict the list")
-        summary, result = gr.HTML(), gr.DownloadButton("Result", visible=False)
-    def ask(*values): return _asked(gr, *values)
-    def move(*values): return ask(*values) if values[-1] else [gr.skip()]*3
-    def go(*values, progress=gr.Progress()): return _listed(gr, *values, progress)
-    one = [text, cover, stereo, source, seen], [shown, table, seen]
-    # one request at a time: the model is one, and so is the machine
-    how = dict(concurrency_id="model", concurrency_limit=1, api_visibility="private")
-    gr.on([button.click, text.submit], ask, *one, **how)
-    cover.change(move, *one, trigger_mode="always_last", **how)
-    run.click(go, [file, form, cover, stereo, source, seen], [summary, result, seen],
-              **how)
-    return cover, seen, shown
-
-# %% ../../nbs/89_app.ipynb #f90740bf
-def _own_page(gr):
-    "The page of a calibration in a folder"
-    source = gr.State(("", ""))
-    folder = gr.Textbox(label="Folder of a calibration, as conformal-ar calibrate or "
-                        "save wrote it", elem_classes="ca-folder")
-    model = gr.Textbox(label="Folder of its model, if the calibration does not name it")
-    button, said = gr.Button("Open"), gr.HTML()
-    with gr.Column(visible=False) as below:
-        cover, seen, shown = _page(gr, source, "Input", None, 0.9)
-    def opened(folder, model):
-        try: found = open_calibration(folder.strip(), model.strip())
-        except Exception as e:
-            return [_error_html(e), gr.Column(visible=False)] + [gr.skip()]*4
-        words = _tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
-        at = found.coverage(found.cp.coverage)
-        slider = gr.Slider(minimum=min(0.5, at), value=at, interactive=found.cp.nested)
-        source = folder.strip(), model.strip()
-        return words, gr.Column(visible=True), source, slider, (), ""
-    button.click(opened, [folder, model], [said, below, source, cover, seen, shown],
-                 concurrency_id="model", api_visibility="private")
-
-# %% ../../nbs/89_app.ipynb #a73af961
-def build(): # gradio.Blocks
-    "The application: reactions, additions, a folder of one's own"
-    gr = _import_gradio()
-    with gr.Blocks(title="conformal_ar", analytics_enabled=False,
-                   delete_cache=(3600, 3600)) as blocks:
-        gr.Markdown("# Prediction sets\nSets of answers that contain the right one "
-                    "with a probability that you choose: the coverage.")
-        with gr.Tab("Reactions"):
-            _page(gr, gr.State(("reactions", "")), "What goes into the flask: SMILES, "
-                  "with dots between", _examples["reactions"], 0.8, "reactions")
-        with gr.Tab("Additions"):
-            _page(gr, gr.State(("additions", "")), "A sum, such as 112+17=",
-                  _examples["additions"], 0.9, "additions")
-        with gr.Tab("Your own"): _own_page(gr)
-    return blocks
-
-def serve(
-    port:int|None=None,    # Of this machine; None: the first free one from 7860
-    open_browser:bool=True,
-    wait:bool=True,        # Until it is stopped?
-): # The address
-    "Open the application on this machine, for nobody else"
-    blocks, gr = build(), _import_gradio()
-    from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-    names = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
-    fonts = dict(font=["system-ui", "sans-serif"], font_mono=["monospace"])
-    options = dict(server_name="127.0.0.1", server_port=port, inbrowser=open_browser,
-        prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
-        footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
-        ssr_mode=False, mcp_server=False,
-        app_kwargs=dict(middleware=[Middleware(_only_here), names]))
-    try: _, address, _ = blocks.queue(max_size=20).launch(**options)
-    except OSError as e:
-        raise OSError(f"port {port or 7860} is in use: give another") from e
-    if wait:
-        print(f"The application is at {address} on this machine; Ctrl+C ends it.")
-        blocks.block_thread()
-    return address

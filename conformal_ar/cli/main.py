@@ -134,7 +134,7 @@ def application(
 ):
     "Open the application in a browser, on this machine only"
     os.environ.setdefault("HF_HUB_OFFLINE", "1") # it asks no other address
-    from conformal_ar.cli.app import serve
+    from conformal_ar.cli.app_page import serve
     serve(port, open_browser=not no_browser)
 
 # %% ../../nbs/77_main.ipynb #d1a38e26
