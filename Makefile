@@ -22,8 +22,7 @@ demo: .venv/package      ## show calibrated prediction sets for integer addition
 test: .venv/dev          ## check code, notebooks and README, then run the notebooks
 	$(BIN)/python .ci/test.py
 
-test-more: .venv/dev     ## run the cells flagged more too: those that need a browser, another engine or a cluster
-	-$(INSTALL) "ray[data]"  # without it the cells that need a cluster are skipped
+test-more: .venv/more    ## run the cells flagged more too: those that need a browser, another engine or a cluster
 	$(BIN)/python .ci/test.py --flags more
 	$(BIN)/python .ci/engine.py
 
@@ -70,6 +69,11 @@ clean:                   ## remove the environment and everything that was built
 	@rm -rf build
 	$(INSTALL) .
 	@rm -rf build *.egg-info; touch $@
+
+.venv/more: .venv/dev
+	$(INSTALL) playwright  # drives the browser that is there
+	-$(INSTALL) "ray[data]" # without it the cells that need a cluster are skipped
+	@touch $@
 
 .venv/dev: .venv/created $(PROJECT)
 	@echo "Installing the development requirements (the first time takes minutes) ..."

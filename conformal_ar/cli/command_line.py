@@ -48,7 +48,7 @@ def _explain(e):
 # %% ../../nbs/74_command_line.ipynb #e363697a
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = ("demo train calibrate predict evaluate update reproduce "
+    order = ("demo app train calibrate predict evaluate update reproduce "
              "custom-generate").split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
