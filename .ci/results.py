@@ -23,10 +23,10 @@ COMMANDS = { # of Python; they write nbs/results/*.json too
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
-RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 92
+RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
-    "additions": ["94_run_additions", "97_run_additions_compared", "99_run_selection"],
-    "reactions": ["95_run_reactions", "96_run_masks", "98_run_reactions_compared", "99_run_selection"]}
+    "additions": ["94_run_additions", "99_run_selection"],
+    "reactions": ["95_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["86_benchmarks"],
     "additions": ["14_levelsets", "22_selection", "23_adaptive", "43_additions_results", "72_compared", "75_commands",

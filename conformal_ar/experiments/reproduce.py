@@ -119,7 +119,7 @@ def beam_table(self:Passes,
     "A beam search of this width"
     def search(rows):
         settings = width, self.max_len, self.max_rows
-        return vars(beam_search(self.model, self.inputs[rows], *settings))
+        return _arrays(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
 # %% ../../nbs/66_reproduce.ipynb #b3104b1c
@@ -154,8 +154,8 @@ def decode(self:Passes,
         tables = decode_for_all(self.model, self.inputs[rows], lowest, self.max_rows,
                                 max_candidates, unfinished)
         named = zip(("done", "open"), tables)
-        return {f"{kind}_{k}": v for kind, t in named if t is not None
-                for k, v in vars(t).items()}
+        return {k: v for kind, t in named if t is not None
+                for k, v in _arrays(t, f"{kind}_").items()}
     settings = dict(lowest=lowest, max_candidates=max_candidates,
                     unfinished=unfinished, first=first)
     arrays = self.in_parts(name, search, first, **settings)

@@ -10,8 +10,8 @@ import gzip, hashlib, io, os, tarfile, warnings, zlib
 from pathlib import Path
 
 from ..files import whole_file
-from .downloads import ARCHIVES, download, git_blob_id, matches
-from .more_reactions import read_reaction, reaction_texts
+from .reaction_files import ARCHIVES, download, git_blob_id, matches
+from .reaction_files import read_reaction, reaction_texts
 from .reactions import (Reaction, ReactionSplits, clean_lines,
                                           split_reactions)
 from .spellings import _rdkit
