@@ -6,7 +6,7 @@
 __all__ = ['predict', 'evaluate']
 
 # %% ../../nbs/82_predict.ipynb #49a55f43
-import re, shlex, time
+import os, re, shlex, time
 from pathlib import Path
 from statistics import mean, median
 from typing import Annotated
@@ -126,6 +126,7 @@ def _check_options(data, text, output, task, ignore_stereo):
         raise ValueError("give either an input, a file of inputs or --text")
     if any(not t.strip() for t in text):
         raise ValueError("--text is empty: give an input")
+    if data is not None and not data.strip(): raise ValueError("the input is empty")
     if output: check_file(output)
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
@@ -135,10 +136,12 @@ def _check_options(data, text, output, task, ignore_stereo):
 # %% ../../nbs/82_predict.ipynb #5c885940
 _kinds = ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi", ".sdf"
 
+def _is_file(data): # os.path bears names that are too long
+    return os.path.exists(data) or Path(data).suffix.lower() in _kinds
+
 def _asked(data, text, column, task):
     "The inputs: of a file, or as they were typed"
-    if data and not data.is_file() and data.suffix.lower() not in _kinds:
-        if not data.is_dir(): text = [str(data)]
+    if data and not _is_file(data): text = [data]
     if text: return [Input(i, t) for i, t in enumerate(text, 1)]
     return _inputs(data, column, task)
 
@@ -146,7 +149,7 @@ def _asked(data, text, column, task):
 @app.command()
 def predict(
     ctx:typer.Context, calibration:Calibration,
-    data:Annotated[Path|None, typer.Argument(help="An input; or a JSONL or CSV file "
+    data:Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file "
         "with named columns, or a file of lines (.smi, .txt).")]=None,
     coverage:Coverage=None,
     text:Annotated[list[str], _o(
@@ -179,7 +182,7 @@ def predict(
     if output: write_text(output, form(records))
     else: typer.echo(form(records), nl=False)
     if pictures: _draw(sets, [x.line for x, _ in good], pictures, cp.guarantee)
-    if data and data.is_file(): _say(_summary(sets, len(inputs)))
+    if data and _is_file(data): _say(_summary(sets, len(inputs)))
 
 # %% ../../nbs/82_predict.ipynb #7af55173
 _risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")

@@ -10,6 +10,7 @@ __all__ = ['SHIPPED_TASKS', 'UNIT', 'CHOICES', 'ShippedTask', 'shipped_pairs', '
 import json
 from argparse import ArgumentParser
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -42,10 +43,12 @@ class ShippedTask(NamedTuple):
     mask:Callable|None # Puts masks around the model
     forms:tuple    # Functions that may merge texts; the first is the default
 
+@cache
 def _sums():
     parts = load_additions(seed=0)
     return parts["held_out"], parts["train"].targets
 
+@cache
 def _reactions():
     archives = {name: clean_archive(name) for name in ("valid", "test")}
     parts = split_reactions(archives, "partial", below=10**6) # products of any length
