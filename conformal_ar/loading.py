@@ -21,7 +21,7 @@ _procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets,
 PROCEDURES = {kind.__name__: kind for kind in _procedures}
 
 def load(
-    folder:str,                    # Folder with conformal.json, the file, or a shipped name
+    folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure

@@ -352,7 +352,7 @@ def save(self:Procedure,
 # %% ../nbs/11_procedure.ipynb #dff73b08
 @patch(cls_method=True)
 def load(cls:Procedure,
-    folder:str,                    # Folder with conformal.json, the file, or a shipped name
+    folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure; Procedure.load takes any kind

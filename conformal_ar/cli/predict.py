@@ -92,9 +92,9 @@ def _draw(sets, lines, folder, guarantee):
     for s, line in zip(sets, lines): draw(s, folder/f"{line:05d}.png", guarantee)
 
 # %% ../../nbs/82_predict.ipynb #bf323d82
-Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds the "
-    "whole sequence; of additions (0.9 by default) and reactions (0.7), which come with "
-    "the package. A folder has its own.")]
+Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds "
+    "the whole sequence, for additions (0.9 by default) and reactions (0.7), which "
+    "come with the package; a folder has its own.")]
 
 def _task_of(calibration, task):
     "The name of the task of a calibration"
