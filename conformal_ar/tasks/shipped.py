@@ -193,8 +193,7 @@ def _scores(ar, pairs, max_len, max_candidates, form, folder, progress, part=50)
     "[n] scores as calibration makes them, kept in parts"
     cp = ConformalLevelSets(ar, coverage=0.5, max_len=max_len, canonicalize=form,
                             max_candidates=max_candidates)
-    bare = getattr(ar, "ar", ar)
-    of = [bare.fingerprint(), bare is ar, max_len, max_candidates]
+    of = [ar.fingerprint(), max_len, max_candidates] # masks are part of this one
     def scored(start):
         inputs, targets = (x[start:start + part] for x in (pairs.inputs, pairs.targets))
         known = sha256(repr([*of, inputs, targets]).encode()).hexdigest()[:32]
@@ -204,8 +203,8 @@ def _scores(ar, pairs, max_len, max_candidates, form, folder, progress, part=50)
             path.parent.mkdir(parents=True, exist_ok=True)
             np.save(path, found)
         return np.load(path)
-    starts, what = range(0, len(pairs), part), f"{bare.dtype}, budget {max_candidates}"
-    bar = tqdm(starts, what, disable=not progress)
+    starts = range(0, len(pairs), part)
+    bar = tqdm(starts, f"budget {max_candidates}", disable=not progress)
     return np.concatenate([scored(i) for i in bar])
 
 # %% ../../nbs/90_shipped.ipynb #9bea5bb8
