@@ -17,9 +17,10 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
+SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
-COMMANDS = { # of Python; they write nbs/results/*.json too
-    "demo": [DEMO], "additions": [DEMO], "reactions": [],
+COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
+    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"]],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
@@ -54,7 +55,7 @@ def check_order():
 
 def loading(task):
     "Pages whose outputs depend on the shipped model of a task, and that are no long runs"
-    loads = re.compile(rf'(?:from_pretrained|load_task|\.task)\(\s*"{task}"')
+    loads = re.compile(rf'(?:from_pretrained|load_task|\.task|load)\(\s*"{task}"')
     return [o.stem for o in sorted(nbs.glob("[0-9]*.ipynb"))
             if "_run_" not in o.name and loads.search(text_of(o))]
 

@@ -27,6 +27,7 @@ class Guarantee:
     n_cal:int                   # Calibration pairs; the group's, for 'group'
     k:int                       # Calibration scores dropped, over all steps
     confidence:float|None=None  # Probability that it holds, where it may fail
+    population:str|None=None    # Which pairs; None: those like the calibration pairs
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -42,6 +43,8 @@ class Guarantee:
             f"coverage {coverage} is above 1 - k/(n_cal+1) = {most}")
         if self.kind in ("pac", "post-hoc") and sure is None: raise ValueError(
             f"kind {self.kind!r} needs confidence, the probability that it holds")
+        if not isinstance(self.population, str|None): raise TypeError(
+            f"population must be a text or None, not {self.population!r:.60}")
         if sure is not None: sure = float(check_risk(sure, "confidence"))
         for f, value in dict(coverage=coverage, n_cal=n, k=k, confidence=sure).items():
             object.__setattr__(self, f, value)
@@ -65,9 +68,10 @@ _meaning = dict(marginal="on average over calibration sets",
 def __repr__(self:Guarantee):
     close = 0 < self.coverage < 1
     places = max(3, 1 + ceil(-np.log10(1 - self.coverage))) if close else 3
-    sure = "" if self.confidence is None else f", confidence={self.confidence:g}"
+    more = "" if self.confidence is None else f", confidence={self.confidence:g}"
+    if self.population: more += f", population={self.population!r}"
     return (f"Guarantee(coverage={round(self.coverage, places)}, kind={self.kind!r}, "
-            f"n_cal={self.n_cal}{sure})")
+            f"n_cal={self.n_cal}{more})")
 
 @patch
 def _repr_markdown_(self:Guarantee):
@@ -76,7 +80,8 @@ def _repr_markdown_(self:Guarantee):
     if sure: how = f"with confidence {sure:g} over calibration sets"
     what = "A set contains the target with probability"
     if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
-    return (f"{what} at least **{self.coverage:.4g}**, {how} "
+    whose = f", for {self.population}" if self.population else ""
+    return (f"{what} at least **{self.coverage:.4g}**, {how}{whose} "
             f"({self.kind}; {self.n_cal:,} calibration pairs).")
 
 # %% ../nbs/07_guarantee.ipynb #6d01eb7e
@@ -110,7 +115,7 @@ def at_confidence(self:Guarantee,
 )->Guarantee: # Of kind 'pac'
     "A statement about this calibration set (Vovk 2012, proposition 2)"
     coverage = self.lower_bound(confidence)
-    return Guarantee(coverage, "pac", self.n_cal, self.k, confidence)
+    return Guarantee(coverage, "pac", self.n_cal, self.k, confidence, self.population)
 
 # %% ../nbs/07_guarantee.ipynb #6c54d6db
 @patch

@@ -10,7 +10,8 @@ from .autoregressive import Autoregressor
 from .dynamic import DynamicConformalBeams
 from .levelsets import ConformalLevelSets
 from .procedure import Procedure
-from .saving import FIELDS, calibration_file, read_calibration
+from .saving import (FIELDS, calibration_file, is_shipped,
+                                 read_calibration)
 from .selection import select
 from .subsets import ConformalBeamSubsets
 
@@ -20,13 +21,14 @@ _procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets,
 PROCEDURES = {kind.__name__: kind for kind in _procedures}
 
 def load(
-    folder:str,          # Folder with conformal.json, or the file
-    model:Autoregressor, # The model it was calibrated with
-    **functions,         # The functions it was calibrated with: group, canonicalize
+    folder:str,                    # Folder, file conformal.json, or a shipped name
+    model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
+    **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
+    if is_shipped(folder): return Procedure.load(folder, model, **options)
     name = read_calibration(folder, FIELDS)["procedure"]
     if name not in PROCEDURES: raise ValueError(
         f"{calibration_file(folder)} holds {name!r:.60}, which is none of "
         f"{', '.join(PROCEDURES)}: load it with the class that saved it")
-    return PROCEDURES[name].load(folder, model, **functions)
+    return PROCEDURES[name].load(folder, model, **options)

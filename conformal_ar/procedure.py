@@ -352,11 +352,9 @@ def save(self:Procedure,
 # %% ../nbs/11_procedure.ipynb #dff73b08
 @patch(cls_method=True)
 def load(cls:Procedure,
-    folder:str,                      # Folder with conformal.json, or the file
-    model:Autoregressor,             # The model it was calibrated with
-    *,
-    group:Callable|None=None,        # The function of the input it was calibrated with
-    canonicalize:Callable|None=None, # The function of the text it was calibrated with
+    folder:str,                    # Folder, file conformal.json, or a shipped name
+    model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
+    **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure; Procedure.load takes any kind
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
-    return restored(cls, folder, model, group, canonicalize)
+    return restored(cls, folder, model, **options)

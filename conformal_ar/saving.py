@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies', 'saved_fields', 'restored']
+           'function_name', 'identifies', 'saved_fields', 'restored', 'shipped_calibrations', 'is_shipped']
 
 # %% ../nbs/79_saving.ipynb #e60dde81
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import version
 from inspect import ismethod
 from pathlib import Path
@@ -229,13 +230,14 @@ def _same_function(path, what, saved, given):
 # %% ../nbs/79_saving.ipynb #2985c91e
 def restored(
     cls:type,          # Procedure, or a kind of it
-    folder:str|Path,   # Folder with conformal.json, or the file
-    model,             # The model it was calibrated with
-    group=None,        # The function of the input it was calibrated with
-    canonicalize=None, # The function of the text it was calibrated with
+    folder:str|Path, # Folder with conformal.json, the file, or a shipped name
+    model=None,      # The model it was calibrated with; None: the shipped one
+    **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
     "A procedure from its file; `ValueError` if that is corrupt, or of another model"
+    if is_shipped(folder): return _shipped(folder, model, cls, **options)
     path, data = calibration_file(folder), read_calibration(folder, FIELDS)
+    group, canonicalize = _functions(path, model, **options)
     kind = _kinds(cls).get(data["procedure"])
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
@@ -259,3 +261,28 @@ def _kinds(cls):
     found = {cls.__name__: cls}
     for below in cls.__subclasses__(): found.update(_kinds(below))
     return found
+
+# %% ../nbs/79_saving.ipynb #f124b3dd
+def shipped_calibrations()->dict: # Name to file
+    "The calibrations that come with the package"
+    here = Path(__file__).parent if "__file__" in globals() else Path("../conformal_ar")
+    return {f.parent.name: f for f in sorted(here.glob("models/*/calibration.json"))}
+
+def is_shipped(
+    name:str|Path, # A Path, or a text such as ./reactions, is a folder
+)->bool:
+    "Is this the name of a calibration that comes with the package?"
+    return isinstance(name, str) and name in shipped_calibrations()
+
+def _shipped(*args, **options):
+    return import_module("conformal_ar.tasks.shipped").load_shipped(*args, **options)
+
+# %% ../nbs/79_saving.ipynb #7f74bf0e
+def _functions(path, model, group=None, canonicalize=None, **others):
+    "The functions given to a saved calibration; an error for what it does not take"
+    if model is None:
+        raise TypeError(f"{path} needs the model that it was calibrated with")
+    if others: raise TypeError(
+        f"{path} was calibrated with its own {', '.join(others)}; these can be chosen "
+        f"for the calibrations {', '.join(shipped_calibrations())} of the package")
+    return group, canonicalize

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .command_line import (_brief, _canonicalize, _explain, _guaranteed,
-                                           _load_calibration, _load_model, _tasks)
-from .commands import _inputs, _named_pairs, _take
+from .command_line import (_brief, _explain, _guaranteed,
+                                           _load_calibration, _tasks)
+from .commands import _inputs, _take
 from .predict import _record, _summary
 from ..levelsets import ConformalLevelSets
 from ..planning import coverage_band, one_risk
@@ -271,16 +271,10 @@ _kept = {} # (name, model, when the file was written) -> Opened
 
 def _find(name, model=""):
     "A calibrated procedure and its task, from a name or a folder"
-    if name not in _tasks: return _load_calibration(name, model or None, None)
-    try: cp = ConformalLevelSets.load(name, coverage=0.8)
-    except TypeError: cp = _calibrate_here(name) # until calibrations are shipped
-    return cp, name
+    from conformal_ar.tasks.shipped import SHIPPED_TASKS
+    if name not in SHIPPED_TASKS: return _load_calibration(name, model or None, None)
+    return ConformalLevelSets.load(name, coverage=SHIPPED_TASKS[name].coverage), name
 
-def _calibrate_here(name):
-    "Calibrate on held-out pairs of a task"
-    cp = ConformalLevelSets(_load_model(name), coverage=0.8,
-                            canonicalize=_canonicalize(name))
-    return cp.calibrate(*_named_pairs(name, 0, 500))
 
 # %% ../../nbs/89_app.ipynb #a817bf01
 def open_calibration(

@@ -104,7 +104,8 @@ Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns;
     "held-out pairs of that task.")]
 Task = Annotated[TaskName|None, _o(
     help="What the texts are: that of the model or the data by default.")]
-Calibration = Annotated[Path, typer.Argument(help="Folder that `calibrate` wrote.")]
+Calibration = Annotated[Path, typer.Argument(help="Folder that `calibrate` wrote; or "
+    "additions or reactions, whose calibrations come with the package.")]
 Model = Annotated[str|None, _o(help="A shipped model (additions, reactions), a model "
     "folder, or a hub id; that of the task by default.")]
 SameModel = Annotated[str|None, _o(

@@ -6,7 +6,7 @@
 __all__ = ['predict', 'evaluate', 'update']
 
 # %% ../../nbs/82_predict.ipynb #49a55f43
-import re, shlex, time
+import os, re, shlex, time
 from functools import partial
 from pathlib import Path
 from statistics import mean, median
@@ -16,9 +16,11 @@ import typer
 
 from .command_line import (Calibration, Data, Device, InputColumn,
                                            SameModel, TargetColumn, Task, _guaranteed,
-                                           _brief, _load_calibration, _noted, _o,
-                                           _say, _short, _writable, app)
+                                           _brief, _check_device, _load_calibration,
+                                           _need_data, _noted, _o, _say, _short,
+                                           _writable, app)
 from .commands import _inputs, _pairs, _sorted, _usable
+from ..saving import is_shipped
 from ..tables import Input, _input, at, csv_text, jsonl_text
 
 # %% ../../nbs/82_predict.ipynb #bde0c87f
@@ -94,26 +96,67 @@ def _draw(sets, lines, folder, guarantee):
     from conformal_ar.tasks.chemistry import draw
     for s, line in zip(sets, lines): draw(s, folder/f"{line:05d}.png", guarantee)
 
+# %% ../../nbs/82_predict.ipynb #bf323d82
+Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds "
+    "the whole sequence, for additions (0.9 by default) and reactions (0.7), which "
+    "come with the package; a folder has its own.")]
+
+def _task_of(calibration, task):
+    "The name of the task of a calibration"
+    if not is_shipped(str(calibration)): return _noted(calibration, task)["task"]
+    if task and task.value != str(calibration): raise ValueError(
+        f"the calibration is of {calibration}, but the task is {task.value}")
+    return str(calibration)
+
+def _open_calibration(calibration, coverage, model, device, task):
+    "A shipped or a saved calibration on its model, and the task"
+    from conformal_ar.loading import load
+    if not is_shipped(name := str(calibration)):
+        if coverage is None: return _load_calibration(calibration, model, device, task)
+        raise ValueError(f"--coverage is for the calibrations of the package: {name} "
+                         "has its own")
+    from conformal_ar.tasks.shipped import SHIPPED_TASKS
+    if model: raise ValueError(f"{name} brings its own model: leave --model out")
+    if device: _check_device(device)
+    if coverage is None: coverage = SHIPPED_TASKS[name].coverage
+    cp = load(name, coverage=coverage, device=device)
+    _say(_guaranteed(cp.guarantee) + " For other inputs: conformal-ar calibrate.")
+    return cp, name
+
 # %% ../../nbs/82_predict.ipynb #c5eb0138
 def _check_options(data, text, output, task, ignore_stereo):
     "Refuse options that do not go together, before a model is loaded"
     from conformal_ar.files import check_file
     if (data is None) == (not text):
-        raise ValueError("give either a file of inputs or --text")
+        raise ValueError("give either an input, a file of inputs or --text")
     if any(not t.strip() for t in text):
         raise ValueError("--text is empty: give an input")
+    if data is not None and not data.strip(): raise ValueError("the input is empty")
     if output: check_file(output)
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
     if output and output.suffix.lower() == ".sdf": raise ValueError(
         f"{output}: an SD file holds molecules: it needs a calibration of reactions")
 
+# %% ../../nbs/82_predict.ipynb #5c885940
+_kinds = ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi", ".sdf"
+
+def _is_file(data): # os.path bears names that are too long
+    return os.path.exists(data) or Path(data).suffix.lower() in _kinds
+
+def _asked(data, text, column, task):
+    "The inputs: of a file, or as they were typed"
+    if data and not _is_file(data): text = [data]
+    if text: return [Input(i, t) for i, t in enumerate(text, 1)]
+    return _inputs(data, column, task)
+
 # %% ../../nbs/82_predict.ipynb #19ee6113
 @app.command()
 def predict(
     ctx:typer.Context, calibration:Calibration,
-    data:Annotated[Path|None, typer.Argument(help="JSONL or CSV file with named "
-        "columns, or a file of lines (.smi, .txt).")]=None,
+    data:Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file "
+        "with named columns, or a file of lines (.smi, .txt).")]=None,
+    coverage:Coverage=None,
     text:Annotated[list[str], _o(
         help="An input; may be given several times, instead of a file.")]=[],
     output:Annotated[Path|None, _o(help="File for the sets: .csv, .sdf (reactions), or "
@@ -133,20 +176,21 @@ def predict(
 ):
     "Predict one set of sequences for each input"
     from conformal_ar.files import write_text
-    task = _noted(calibration, task)["task"]
+    task = _task_of(calibration, task)
     _check_options(data, text, None if ray else output, task, ignore_stereo)
     own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
     if ray:
         if pictures: raise ValueError("--pictures does not go with --ray")
+        if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
+            "--ray takes the folder of a calibration, such as calibrate writes")
         if model and Path(model).is_dir(): model = str(Path(model).resolve())
         options = calibration.resolve(), model, device, task, input_column, own
         return _predict_blocks(data, output, options, ray, workers)
     if pictures:
         _check_pictures(pictures, task)
         _writable(ctx, pictures)
-    inputs = [Input(i, t) for i, t in enumerate(text, 1)]
-    inputs = inputs or _inputs(data, input_column, task)
-    cp, task = _load_calibration(calibration, model, device, task)
+    inputs = _asked(data, text, input_column, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task)
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
     found = {x.line: _record(x, s, clean if own else None)
@@ -156,7 +200,7 @@ def predict(
     if output: write_text(output, form(records))
     else: typer.echo(form(records), nl=False)
     if pictures: _draw(sets, [x.line for x, _ in good], pictures, cp.guarantee)
-    if data: _say(_summary(sets, len(inputs)))
+    if data and _is_file(data): _say(_summary(sets, len(inputs)))
 
 # %% ../../nbs/82_predict.ipynb #1753e777
 class _Records:
@@ -234,10 +278,21 @@ def _command(ctx):
         for v in values: words += [*option, getattr(v, "value", str(v))]
     return shlex.join(words)
 
+# %% ../../nbs/82_predict.ipynb #000de666
+def _test_pairs(calibration, data, n, columns, task, ar):
+    "Inputs and targets that the calibration has not seen"
+    if not (is_shipped(str(calibration)) and data == task):
+        return _pairs(data, 1, n, columns, task, ar)
+    from conformal_ar.tasks.shipped import shipped_pairs
+    _need_data(task)
+    some = shipped_pairs(task, 1, n)
+    return some.inputs, some.targets
+
 # %% ../../nbs/82_predict.ipynb #491a49e4
 @app.command()
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data,
+    coverage:Coverage=None,
     results:Annotated[Path|None, _o(help="JSON file for the numbers.")]=None,
     pairs:Annotated[int, _o(min=1, help="How many pairs of a named task; others than "
         "those of `calibrate`.")]=200,
@@ -249,11 +304,12 @@ def evaluate(
     from conformal_ar.files import check_file, write_results
     from conformal_ar.selection import Selected
     if results: check_file(results)
-    cp, task = _load_calibration(calibration, model, device, task)
+    task = _task_of(calibration, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
     columns = input_column, target_column
-    inputs, targets = _pairs(data, 1, pairs, columns, task, cp.model)
+    inputs, targets = _test_pairs(calibration, data, pairs, columns, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     if isinstance(ev, Selected):
