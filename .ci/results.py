@@ -26,14 +26,14 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
-    "additions": ["94_run_additions", "99_run_selection"],
-    "reactions": ["95_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
+    "additions": ["96_run_additions", "99_run_selection"],
+    "reactions": ["97_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["86_benchmarks"],
-    "additions": ["14_levelsets", "22_selection", "23_adaptive", "43_additions_results", "72_compared", "75_commands",
-                  "76_demo", "82_predict"],
-    "reactions": ["22_selection", "23_adaptive", "53_product_masks", "60_reactions_results", "72_compared",
-                  "75_commands", "76_demo", "82_predict"]}
+    "demo": [], "benchmarks": ["91_benchmarks"],
+    "additions": ["14_levelsets", "21_selection", "22_adaptive", "42_additions_results", "69_compared", "72_commands",
+                  "73_demo", "83_predict"],
+    "reactions": ["21_selection", "22_adaptive", "51_product_masks", "57_reactions_results", "69_compared",
+                  "72_commands", "73_demo", "83_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
