@@ -222,14 +222,14 @@ def _read_kept(path, settings):
 def kept(
     path,          # File ….npz for the arrays
     settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
-    make:Callable, # Gives a dictionary of arrays, if they are not there
+    make:Callable, # Gives a dictionary of arrays or None, if they are not there
 )->dict: # The arrays, and the seconds it took to make them
     "Arrays from a file if made with the same settings; made and kept otherwise"
     path, settings = Path(path), json.dumps(jsonable(settings), sort_keys=True)
     arrays = _read_kept(path, settings)
     if arrays is not None: return arrays
     start = time.perf_counter()
-    arrays = {k: np.asarray(v) for k, v in make().items()}
+    arrays = {k: np.asarray(v) for k, v in make().items() if v is not None}
     arrays.setdefault("seconds", np.asarray(time.perf_counter() - start))
     with whole_file(path) as tmp, open(tmp, "wb") as out:
         np.savez(out, settings=settings, **arrays)

@@ -74,10 +74,6 @@ def hits(self:Passes, table):
     return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
 # %% ../../nbs/63_reproduce.ipynb #3b9b77d9
-def _arrays(table, prefix=""):
-    "The arrays of `Hypotheses`; what an engine alone would tell is left out"
-    return {prefix + k: v for k, v in vars(table).items() if v is not None}
-
 def _table(arrays, prefix=""):
     "`Hypotheses` from their arrays"
     mine = {k[len(prefix):]: v for k, v in arrays.items() if k.startswith(prefix)}
@@ -123,7 +119,7 @@ def beam_table(self:Passes,
     "A beam search of this width"
     def search(rows):
         settings = width, self.max_len, self.max_rows
-        return _arrays(beam_search(self.model, self.inputs[rows], *settings))
+        return vars(beam_search(self.model, self.inputs[rows], *settings))
     return _table(self.in_parts(f"beam{width}", search, width=width))
 
 # %% ../../nbs/63_reproduce.ipynb #b3104b1c
@@ -158,8 +154,8 @@ def decode(self:Passes,
         tables = decode_for_all(self.model, self.inputs[rows], lowest, self.max_rows,
                                 max_candidates, unfinished)
         named = zip(("done", "open"), tables)
-        return {k: v for kind, t in named if t is not None
-                for k, v in _arrays(t, f"{kind}_").items()}
+        return {f"{kind}_{k}": v for kind, t in named if t is not None
+                for k, v in vars(t).items()}
     settings = dict(lowest=lowest, max_candidates=max_candidates,
                     unfinished=unfinished, first=first)
     arrays = self.in_parts(name, search, first, **settings)
