@@ -10,7 +10,7 @@ from importlib import import_module as _import_module
 _names = {
     "guarantee": "Guarantee",
     "autoregressive": "Autoregressor",
-    "toy": "ToyMarkov",
+    "checks": "ToyMarkov",
     "search": "threshold_search",
     "beams": "beam_search",
     "sets": "PredictionSet",
