@@ -30,10 +30,10 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["97_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["91_benchmarks"],
-    "additions": ["14_levelsets", "21_selection", "22_adaptive", "42_additions_results", "69_compared", "72_commands",
-                  "73_demo", "83_predict"],
-    "reactions": ["21_selection", "22_adaptive", "51_product_masks", "57_reactions_results", "69_compared",
-                  "72_commands", "73_demo", "83_predict"]}
+    "additions": ["14_levelsets", "21_selection", "22_adaptive", "23_weighted", "42_additions_results", "69_compared",
+                  "72_commands", "73_demo", "83_predict"],
+    "reactions": ["21_selection", "22_adaptive", "23_weighted", "51_product_masks", "57_reactions_results",
+                  "69_compared", "72_commands", "73_demo", "83_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 

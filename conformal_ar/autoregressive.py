@@ -225,8 +225,7 @@ def prefix_scores(
     ids = check_ids(ids, ar.end_token_id, ar.pad_token_id)
     if len(inputs) != len(ids):
         raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
-    lengths = target_lengths(ids, ar.end_token_id)
-    n = len(inputs)
+    lengths, n = target_lengths(ids, ar.end_token_id), len(inputs)
     order = sorted(range(n), key=lambda i: (input_length(inputs[i]), lengths[i]))
     log_probs = np.zeros((n, max_len), dtype=np.float32)
     starts = range(0, n, batch_size)

@@ -25,11 +25,10 @@ from .evaluation import Evaluation, evaluate_sets
 from .groups import by_length, group_numbers, input_groups
 from .guarantee import Guarantee
 from .hypotheses import Hypotheses, join_tables, prediction_sets
-from .p_values import rank_p_values
 from .pairs import Pairs, join_pairs, read_pairs, warn_missed
 from .saving import function_name, restored, saved_fields, write_calibration
 from .search import threshold_search
-from .sets import PredictionSet
+from .sets import PredictionSet, rank_p_values
 
 # %% ../nbs/11_procedure.ipynb #134f8e77
 class Procedure(Calibration):
@@ -135,7 +134,6 @@ def read(self:Procedure,
     if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
     return pairs._replace(possible=pairs.possible & form)
 
-# %% ../nbs/11_procedure.ipynb #e1004f2d
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'read_lines', 'check_text', 'BadRow', 'read_table', 'text_of', 'at', 'read_columns', 'Input', 'table_inputs',
-           'line_inputs', 'printable', 'jsonl_text', 'csv_text']
+           'line_inputs', 'printable', 'jsonl_text', 'csv_text', 'member_rows', 'sets_csv']
 
 # %% ../nbs/80_tables.ipynb #1959f36e
 import csv, io, json, re
@@ -209,3 +209,31 @@ def csv_text(
     writer.writeheader()
     writer.writerows({c: field(v) for c, v in r.items()} for r in rows)
     return printable(out.getvalue())
+
+# %% ../nbs/80_tables.ipynb #fa34cfb6
+_head = ["line", "input"]
+_tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "truncated",
+         "strings", "invalid", "abstained", "error"]
+
+def member_rows(
+    record:dict, # Of a set or an error
+)->list: # Of dictionaries
+    "A row for each member of a set, or one without"
+    record = dict(record)
+    names = dict(texts="text", probabilities="probability", p_values="p_value")
+    kept = {one: record.pop(many) for many, one in names.items() if many in record}
+    members = [dict(zip(kept, values)) for values in zip(*kept.values())]
+    for c, v in record.pop("columns", {}).items():
+        record[f"columns.{c}" if c in _head + _tail else c] = v
+    rows = [record | dict(rank=i) | member for i, member in enumerate(members, 1)]
+    return rows or [record]
+
+# %% ../nbs/80_tables.ipynb #6c916ca4
+def sets_csv(
+    records:list, # Of sets and errors
+)->str:
+    "Records as CSV: the user's columns stand behind the input"
+    rows = [row for record in records for row in member_rows(record)]
+    own = [c for c in dict.fromkeys(c for row in rows for c in row)
+           if c not in _head + _tail]
+    return csv_text([{c: row.get(c) for c in _head + own + _tail} for row in rows])

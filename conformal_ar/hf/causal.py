@@ -51,28 +51,31 @@ class HFCausal(HFModel):
             f"{name} is recurrent: HFCausal needs a cache of keys and values, as "
             "transformers with attention in all layers have")
 
-    def _find_tokens(self):
-        "The end token, one of those the model stops at; padding; what the model takes"
-        self._takes = set(inspect.signature(self.model.forward).parameters)
-        ends, pads = self._special("eos_token_id"), self._special("pad_token_id")
-        if not ends: raise ValueError(
-            "neither the model nor the tokenizer has an end token, so no sequence "
-            "would ever be complete: set tokenizer.eos_token or "
-            "model.generation_config.eos_token_id")
-        own = getattr(self.tokenizer, "eos_token_id", None)
-        self.end_token_id = own if own in ends else ends[0]
-        self.other_ends = [i for i in ends if i != self.end_token_id]
-        self.pad_token_id = pads[0] if pads else self.end_token_id
-        own = [m for m in self.model.modules() # RoBERTa and its kin count otherwise
-               if hasattr(m, "create_position_ids_from_input_ids")]
-        self._first = own[0].padding_idx + 1 if own else 0
+# %% ../../nbs/30_causal.ipynb #5cfe6de4
+@patch
+def _special(self:HFCausal, name):
+    "Ids of a special token, of the first that knows any"
+    found = (getattr(source, name, None) for source in self._sources())
+    ids = next((x for x in found if x is not None), [])
+    return ids if isinstance(ids, list) else [ids]
 
-    def _special(self, name):
-        "Ids of a special token, of the first that knows any"
-        for source in self._sources():
-            ids = getattr(source, name, None)
-            if ids is not None: return ids if isinstance(ids, list) else [ids]
-        return []
+# %% ../../nbs/30_causal.ipynb #2af96c0e
+@patch
+def _find_tokens(self:HFCausal):
+    "The end token, one of those the model stops at; padding; what the model takes"
+    self._takes = set(inspect.signature(self.model.forward).parameters)
+    ends, pads = self._special("eos_token_id"), self._special("pad_token_id")
+    if not ends: raise ValueError(
+        "neither the model nor the tokenizer has an end token, so no sequence would "
+        "ever be complete: set tokenizer.eos_token or "
+        "model.generation_config.eos_token_id")
+    own = getattr(self.tokenizer, "eos_token_id", None)
+    self.end_token_id = own if own in ends else ends[0]
+    self.other_ends = [i for i in ends if i != self.end_token_id]
+    self.pad_token_id = pads[0] if pads else self.end_token_id
+    own = [m for m in self.model.modules() # RoBERTa and its kin count otherwise
+           if hasattr(m, "create_position_ids_from_input_ids")]
+    self._first = own[0].padding_idx + 1 if own else 0
 
 # %% ../../nbs/30_causal.ipynb #e1194cb4
 @patch
@@ -179,14 +182,19 @@ def max_target_len(self:HFCausal)->int: # None when there is no limit
 
 # %% ../../nbs/30_causal.ipynb #bcf89626
 @patch
-def _logits(self:HFCausal, ids, mask, keep=1, cache=None):
-    "[R, keep, V] logits after the last `keep` tokens of `ids`"
-    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
+def _run(self:HFCausal, ids, mask, places, keep=1, cache=None):
+    "[R, keep, V] logits after the last `keep` tokens of `ids` at `places`"
     optional = dict(position_ids=places, logits_to_keep=keep)
     taken = {name: value for name, value in optional.items() if name in self._takes}
     out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
                      use_cache=cache is not None, **taken)
     return out.logits[:, -keep:]
+
+@patch
+def _logits(self:HFCausal, ids, mask, keep=1, cache=None):
+    "[R, keep, V] logits after the last `keep` tokens of `ids`"
+    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
+    return self._run(ids, mask, places, keep, cache)
 
 # %% ../../nbs/30_causal.ipynb #3ac30294
 @patch
@@ -214,7 +222,6 @@ def _forced(self:HFCausal, ids, mask, targets, forward=None):
     mask = torch.cat([mask, real[:, 1:].long()], 1)
     self._check_positions(mask.sum(1))
     return (forward or self._forward)(ids, mask, keep=targets.shape[1])
-
 
 # %% ../../nbs/30_causal.ipynb #32d79a8c
 @patch
@@ -251,17 +258,15 @@ class CausalState(NamedTuple):
 @patch
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
-    shares = not self.copies_prompts
-    cache = DynamicCache(config=self.model.config)
-    used = mask.sum(1).cpu()
+    shares = not self.copies_prompts # tried before the prompts are read
+    cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu()
     self._check_positions(used)
     log_probs = self._forward(ids, mask, cache=cache)[:, 0]
     if shares:
         own, owner = DynamicCache(), torch.arange(len(ids))
         own.layer_class_to_replicate = PrefixLayer
         return CausalState(own, mask, used, prompt=cache, owner=owner), log_probs
-    plain = all(type(layer) is DynamicLayer for layer in cache.layers)
-    if plain: # others, such as those of sliding windows, stay as they are
+    if all(type(layer) is DynamicLayer for layer in cache.layers): # no sliding windows
         for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask, used), log_probs
 
@@ -283,13 +288,10 @@ def _continued(self:HFCausal, state, inside, ids):
     whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
     if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
     places = placed(used[:, None] - 1 + self._first, self.device)
+    # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
-    optional = dict(position_ids=places, logits_to_keep=1)
-    taken = {name: value for name, value in optional.items() if name in self._takes}
-    with sharing(blocks): out = self.quiet( # without a mask it would look for padding
-        input_ids=ids, attention_mask=unread, past_key_values=state.cache,
-        use_cache=True, **taken)
-    return out.logits[:, -1]
+    with sharing(blocks):
+        return self._run(ids, unread, places, cache=state.cache)[:, -1]
 
 # %% ../../nbs/30_causal.ipynb #538bef7f
 @patch
@@ -334,14 +336,14 @@ def copies_prompts(self:HFCausal)->str: # Empty where prefixes share their promp
 @torch.inference_mode()
 def _try_sharing(self:HFCausal):
     "Why prefixes cannot share their prompt; empty if they can"
-    config = self.model.config.get_text_config(decoder=True)
-    kind = self.model.config._attn_implementation
+    config, kind = self.model.config, self.model.config._attn_implementation
     if kind not in ("sdpa", "shared"): return f"attention is {kind!r}, not 'sdpa'"
     if "position_ids" not in self._takes: return "it takes no positions"
-    if getattr(config, "attention_chunk_size", None): return "attention is in chunks"
+    chunk = getattr(config.get_text_config(decoder=True), "attention_chunk_size", None)
+    if chunk: return "attention is in chunks"
     try:
         self.model.set_attn_implementation("shared")
-        if self.model.config._attn_implementation != "shared":
+        if config._attn_implementation != "shared":
             raise TypeError("its attention cannot be exchanged")
         for these, those in HFModel._trial(self).values():
             if _apart(these, those) > APART.get(self.dtype, 0.5):

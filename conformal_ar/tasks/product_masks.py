@@ -8,17 +8,17 @@ __all__ = ['SmilesGrammar', 'MassBalance', 'NewMolecule', 'ValidMolecule', 'is_h
 
 # %% ../../nbs/51_product_masks.ipynb #ecaa3f2a
 import re
+from collections import Counter
 from functools import cache, lru_cache
 from hashlib import blake2b
-from collections import Counter
 
-# %% ../../nbs/51_product_masks.ipynb #381ff142
 import torch
-from .chemistry import canonical
-from ..hf.tokenizers import smiles_tokens
-from .spellings import _rdkit
-from .smiles_reader import bare_token, element, piece_tables
+
 from ..hf.masks import Masked
+from ..hf.tokenizers import smiles_tokens
+from .chemistry import canonical
+from .smiles_reader import bare_token, element, piece_tables
+from .spellings import _rdkit
 
 # %% ../../nbs/51_product_masks.ipynb #e3d75cf7
 class SmilesGrammar:

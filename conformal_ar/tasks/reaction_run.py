@@ -92,7 +92,6 @@ def draw(self:ReactionRun,
     source, target = self.data.training_pairs(rows, rng, p.shuffle)
     return padded(*source, 0), padded(*target, -100)
 
-# %% ../../nbs/55_reaction_run.ipynb #63c4b85b
 @patch
 def drawn(self:ReactionRun):
     "The batches that are left of this epoch"
@@ -263,7 +262,8 @@ def fit(self:ReactionRun,
     first, began, losses = together()[0] == 0, time.time() - 60*self.minutes, []
     late, save_due, valid_due = map(_Every, (minutes, save_minutes, valid_minutes))
     self.stop = False
-    unfinished = lambda: not self.stop and (steps is None or self.step < steps)
+    def unfinished(): return not self.stop and (steps is None or self.step < steps)
+    def validated(): self.note(quiet, **self.validate(n=valid_pairs))
     while self.stage(self.epoch) and unfinished():
         for batch in self.drawn():
             losses.append(self.train_step(*batch))
@@ -271,13 +271,11 @@ def fit(self:ReactionRun,
             if self.step % log_steps == 0:
                 self.note(quiet, loss=float(np.mean(losses)))
                 losses = []
-            if first and valid_due(): self.note(quiet, **self.validate(n=valid_pairs))
+            if first and valid_due(): validated()
             self.stop = _agree(self.stop or late())
             if not unfinished(): break
             due = save_due() or (save_steps and self.step % save_steps == 0)
             if first and due: self.save(compact)
         else: self.epoch, self.position = self.epoch + 1, 0
-    if first:
-        self.note(quiet, **self.validate(n=valid_pairs))
-        self.save(compact)
+    if first: validated(), self.save(compact)
     return self

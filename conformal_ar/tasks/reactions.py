@@ -165,6 +165,19 @@ def _new_rows(part, known, protected, report):
     report["kept"] = len(keep)
     return part[np.array(keep, int)]
 
+def _parts(archives, split, cuts, report):
+    "The parts of a split, before anything is left out"
+    def part(name, start=0, stop=None, to=None):
+        return _part(archives[name], start, stop, report, to or name)
+    if split == "paper":
+        return dict(held_out=part("test", to="held_out"), valid=part("valid"),
+                    train=part("train"))
+    if split != "partial":
+        raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
+    train = _join(part("valid", to="train (validation archive)"),
+                  part("test", *cuts, to="train (test archive)"))
+    return dict(held_out=part("test", cuts[1], None, "held_out"),
+                valid=part("test", 0, cuts[0], "valid"), train=train)
 def split_reactions(
     archives:dict, # Cleaned rows by name: valid, test and, for paper, train
     split:str, # Paper or partial
@@ -176,17 +189,7 @@ def split_reactions(
 )->ReactionSplits: # Parts held_out, valid and train
     "Split cleaned reactions, and report what was dropped"
     report = {}
-    def part(name, start=0, stop=None, to=None):
-        return _part(archives[name], start, stop, report, to or name)
-    if split == "paper":
-        parts = dict(held_out=part("test", to="held_out"), valid=part("valid"),
-                     train=part("train"))
-    elif split == "partial":
-        train = _join(part("valid", to="train (validation archive)"),
-                      part("test", *cuts, to="train (test archive)"))
-        parts = dict(held_out=part("test", cuts[1], None, "held_out"),
-                     valid=part("test", 0, cuts[0], "valid"), train=train)
-    else: raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")
+    parts = _parts(archives, split, cuts, report)
     seen = {r.mixed for r in parts["train"].rows}
     protected = parts["held_out"].rows + parts["valid"].rows
     for name, rows in (more or {}).items():

@@ -215,6 +215,7 @@ def _listed(ar, masks, max_candidates, max_len, scores):
         max_candidates=max_candidates, max_len=max_len, device=bare.device.type,
         n=len(scores), fingerprint=bare.fingerprint(), scores=pack_scores(scores))
 
+# %% ../../nbs/87_shipped.ipynb #b5b963d1
 def _lists(bare, task, pairs, max_len, budget, budget_pairs, *kept):
     "All lists of a model, those under the budget first"
     form, made = task.forms[0], []
