@@ -78,10 +78,10 @@ def fetched(
     "The same on the host, in one transfer"
     if columns[0].device.type == "cpu": return list(columns)
     def bits(c): return c.float().view(torch.int32) if c.is_floating_point() else c
+    def back(c, p): return p.int().view(torch.float32) if c.is_floating_point() else p
     numbers = torch.cat([bits(c).long().flatten() for c in columns]).cpu()
-    parts = zip(columns, numbers.split([c.numel() for c in columns]))
-    return [(p.int().view(torch.float32) if c.is_floating_point() else p).view(c.shape)
-            for c, p in parts]
+    parts = numbers.split([c.numel() for c in columns])
+    return [back(c, p).view(c.shape) for c, p in zip(columns, parts)]
 
 # %% ../nbs/02_autoregressive.ipynb #ee4d239d
 def check_inputs(
@@ -107,10 +107,8 @@ def take(
     if isinstance(inputs, (np.ndarray, torch.Tensor)): return inputs[index]
     return [inputs[i] for i in index]
 
-def input_length(
-    x:Any, # One input
-)->int: # Its number of characters or items, 0 if it has none
-    "How long an input is, for batches of like length"
+def input_length(x):
+    "How many characters or items an input has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
 # %% ../nbs/02_autoregressive.ipynb #baf6228f
@@ -191,13 +189,13 @@ def check_log_probs(
     bad = ~(most <= 1e-3) # amax hands NaN on
     if not bad.any(): return
     row = int(bad.nonzero()[0])
-    i = int(owner[row])
     if most[row] < torch.inf: raise ValueError(
-        f"The model gave a log-probability of {most[row]:.4g}, above 0, for input {i}: "
-        "it must give natural log-probabilities, as logits.float().log_softmax(-1).")
+        f"The model gave a log-probability of {most[row]:.4g}, above 0, for input "
+        f"{int(owner[row])}: it must give natural log-probabilities, as "
+        "logits.float().log_softmax(-1).")
     raise ValueError(
-        f"The model gave NaN or infinite log-probabilities for input {i}. Check its "
-        "weights and dtype (float16 overflows easily; try float32).")
+        f"The model gave NaN or infinite log-probabilities for input {int(owner[row])}."
+        " Check its weights and dtype (float16 overflows easily; try float32).")
 
 # %% ../nbs/02_autoregressive.ipynb #78ac2edd
 def _token_scores(ar, inputs, targets):

@@ -24,7 +24,6 @@ _styles = [dict(marker="o", color="black", ls="-"),
            dict(marker="^", color="#2a6f97", ls=":"),
            dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
-# %% ../nbs/60_plots.ipynb #6a5a6189
 def _axes(ax, figsize=(5, 3.2)):
     "`ax`, or the axes of a new figure"
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
@@ -157,7 +156,6 @@ def _top_panel(ax, height, ylabel):
     top.yaxis.set_major_locator(MaxNLocator(3))
     return top
 
-# %% ../nbs/60_plots.ipynb #ede7d3b8
 def _oracle_panel(ax, oracle, edges):
     "The distribution of the oracle sizes in a panel above `ax`"
     share = np.histogram(oracle, edges)[0]/len(oracle)

@@ -68,6 +68,7 @@ def choose_cutoffs(
     grid = np.unique(np.quantile(scores, levels, method="inverted_cdf"))[::-1]
     return grid[cutoff_p_values(scores, right, grid, error).argmin():]
 
+# %% ../nbs/21_selection.ipynb #ef249cd7
 def passing_cutoff(
     scores:np.ndarray,  # [n] of calibration pairs
     right:np.ndarray,   # [n] is the best answer right?
@@ -126,6 +127,7 @@ class select(Procedure):
 def _decode(self:select, inputs, thresholds, **kwargs):
     return beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
 
+# %% ../nbs/21_selection.ipynb #62da5284
 @patch
 def ranked(self:select,
     inputs:Sequence, # [n] inputs
@@ -156,6 +158,7 @@ def tune(self:select,
     self.cutoffs, self._found = choose_cutoffs(scores, right, self.error), None
     return self
 
+# %% ../nbs/21_selection.ipynb #3b37ad16
 @patch
 def calibrate_scores(self:select,
     scores:np.ndarray, # [N] of best answers, −∞ where there is none
@@ -171,6 +174,7 @@ def calibrate_scores(self:select,
     self._found = {None: Calibrated(found, guarantee, n - len(wrong), wrong)}
     return self
 
+# %% ../nbs/21_selection.ipynb #63733df4
 @patch
 def _threshold(self:select, scores, right):
     if self.cutoffs is None: raise RuntimeError(
@@ -195,6 +199,7 @@ def taken(self:select,
     p = selection_p_values(scores, found.scores, found.guarantee.n_cal)
     return benjamini_hochberg(p, self.fdr)
 
+# %% ../nbs/21_selection.ipynb #3b26845a
 ROWS = ("texts", "scores", "tokens", "keys", "class_scores", "strings") # of a set
 
 @patch
@@ -230,6 +235,7 @@ class Selected(NamedTuple):
                 f"{self.error:.2%} [{low:.2%}, {high:.2%}], "
                 f"asked {1 - self.guarantee.coverage:.2%})")
 
+# %% ../nbs/21_selection.ipynb #7413d211
 @patch
 def evaluate(self:select,
     inputs:Sequence,            # [n] test inputs, which are one list; or a table

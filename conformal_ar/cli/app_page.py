@@ -10,8 +10,9 @@ import html, os, tempfile
 from functools import cache
 from pathlib import Path
 
+from ..calibration import at_coverage
 from .app import (MOST_LINES, Looked, _error_html, _fixed, _list_html,
-                                  _tag, answer, at_coverage, file_records, in_words,
+                                  _tag, answer, file_records, in_words,
                                   open_calibration)
 from .command_line import _explain
 from .predict import _forms

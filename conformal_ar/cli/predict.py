@@ -276,8 +276,8 @@ def _result(cp, ev, seconds):
     risks = {r: float(v) for r in _risks if (v := getattr(cp, r, None)) is not None}
     row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
     z = ev.standard_errors
-    return row, (f"{_table([row])}\n{_guaranteed(cp.guarantee)}\nmeasured: {abs(z):.1f} "
-                 f"standard errors {'above' if z >= 0 else 'below'} it")
+    said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
+    return row, f"{_table([row])}\n{_guaranteed(cp.guarantee)}\n{said}"
 
 # %% ../../nbs/83_predict.ipynb #491a49e4
 @app.command()

@@ -35,12 +35,11 @@ def _work(cp, asked, thresholds, floors=None):
     last = before.clip(max=known.shape[1] - 1)
     def until(counts, at): return np.take_along_axis(counts, at[:, None], 1)[:, 0]
     counts, members, sizes = asked.rows.cumsum(1), {}, []
-    rows = np.array([until(counts, at) for at in last])
     for at, floor in zip(last, [cp.floor]*len(last) if floors is None else floors):
         if floor not in members:
             members = {floor: accepted(asked, floor, cp.quality).cumsum(1)}
         sizes.append(until(members[floor], at))
-    return np.array(sizes), rows
+    return np.array(sizes), np.array([until(counts, at) for at in last])
 
 # %% ../../nbs/68_baselines.ipynb #c400ca12
 def choose_floor(

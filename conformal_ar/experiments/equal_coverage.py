@@ -192,7 +192,6 @@ def sizes_and_rows(
 class OverLimit(RuntimeError):
     "A search asked for more rows than it was given"
 
-# %% ../../nbs/64_equal_coverage.ipynb #5162a9cb
 class Meter:
     "A model that counts the rows it is asked for and stops at a limit"
     def __init__(self, model, limit=float("inf")):

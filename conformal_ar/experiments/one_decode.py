@@ -107,7 +107,6 @@ def _columns(table, beyond=None):
     if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
-# %% ../../nbs/62_one_decode.ipynb #5d77ad6b
 def _passing(columns, thresholds, last=None):
     "Rows that pass every threshold, or every one up to step `last` of the row"
     keep = np.ones(columns.shape[1], bool)
@@ -122,7 +121,6 @@ def _last_steps(owner, length, columns, thresholds, n):
     np.maximum.at(last, owner[alive], length[alive] + 1)
     return last
 
-# %% ../../nbs/62_one_decode.ipynb #c63e6202
 def _sizes_and_ranks(owner, keep, target, n):
     "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)

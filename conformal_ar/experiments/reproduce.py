@@ -59,7 +59,6 @@ def margin(self:Passes):
     "By how much decoding lowers thresholds against rounding, in nats"
     return getattr(self.model, "score_rounding", 0.)
 
-# %% ../../nbs/63_reproduce.ipynb #9748ad22
 @patch
 def once(self:Passes, name, make, **settings):
     "The arrays of one pass; its seconds go to `self.seconds`"
@@ -67,7 +66,6 @@ def once(self:Passes, name, make, **settings):
     self.seconds[name] = float(arrays.pop("seconds"))
     return arrays
 
-# %% ../../nbs/63_reproduce.ipynb #2cef3922
 @patch
 def hits(self:Passes, table):
     "[R] is the hypothesis the target of its input?"

@@ -10,15 +10,15 @@ import html, io, itertools, math
 from functools import lru_cache
 from pathlib import Path
 
-# %% ../../nbs/48_chemistry.ipynb #7332362f
 from fastcore.basics import patch
+
+from ..equivalence import ClassSet, merge_equivalent
+from ..files import whole_file
 from ..guarantee import Guarantee
 from ..sets import PredictionSet
-from ..equivalence import ClassSet, merge_equivalent
 from .reactions import parse_reaction
 from .spellings import (_rdkit, canonical_molecule, follow, has_maps,
                                           remove_maps)
-from ..files import whole_file
 
 # %% ../../nbs/48_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
@@ -193,7 +193,7 @@ def draw(
     columns = max(3, min(columns, len(mols)))
     top = 10 + 18*len(title)
     size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
-    paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
+    def paint(canvas): return _grid(canvas(*size), panel, columns, mols, legends, top)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
     if path is None: return svg
     if kind == ".png": picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title)
