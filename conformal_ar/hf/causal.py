@@ -19,6 +19,7 @@ from .adapter import HFModel, log_probs_of, normalised, pad_rows
 from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
                                     make_blocks, prefix_bytes, sharing)
 from .ready import APART, _apart, check_tokens
+from .tokenizers import chat_prompts, start_ids
 
 # %% ../../nbs/30_causal.ipynb #34590c11
 class HFCausal(HFModel):
@@ -89,15 +90,12 @@ def _plain_ids(self:HFCausal, texts, what):
         self._check_known(texts, ids, what)
     return ids
 
-# %% ../../nbs/30_causal.ipynb #7164b398
+# %% ../../nbs/30_causal.ipynb #5857c79c
 @patch(as_prop=True)
 def prompt_start(self:HFCausal)->list: # Of ids, often empty or one
     "What the tokenizer puts before a text"
-    full, plain = (self.tokenizer("a", add_special_tokens=special)["input_ids"]
-                   for special in (True, False))
-    return next(full[:i] for i in range(len(full) + 1) if full[i:i+len(plain)] == plain)
+    return start_ids(self.tokenizer)
 
-# %% ../../nbs/30_causal.ipynb #5857c79c
 @patch
 def _tokenized(self:HFCausal, inputs):
     "Checked token ids of prompts, not padded"
@@ -124,23 +122,13 @@ def encode(self:HFCausal,
     self._check_spelt(texts, ids)
     return pad_rows([row + [self.end_token_id] for row in ids], self.pad_token_id)
 
-# %% ../../nbs/30_causal.ipynb #0945cc64
+# %% ../../nbs/30_causal.ipynb #1173fd03
 @patch
 def _texts(self:HFCausal, inputs):
     "Prompts of texts or, in a chat, of messages"
     if not self.chat or isinstance(inputs, str): return inputs
-    def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
-    prompts = []
-    for i, x in enumerate(inputs):
-        if isinstance(x, str): x = [dict(role="user", content=x)]
-        if not (isinstance(x, list) and x and all(map(whole, x))): raise TypeError(
-            f"input {i} is neither a text nor a list of messages with role and "
-            f"content: {x!r:.60}")
-        prompts.append(self.tokenizer.apply_chat_template(
-            x, tokenize=False, add_generation_prompt=True))
-    return prompts
+    return chat_prompts(self.tokenizer, inputs)
 
-# %% ../../nbs/30_causal.ipynb #1173fd03
 @patch
 def _also_seen(self:HFCausal):
     "What else scores depend on"

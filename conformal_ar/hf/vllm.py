@@ -37,7 +37,6 @@ class EngineError(ConnectionError):
     "An engine did not answer, after all attempts"
     row = 0 # of those that were asked about
 
-# %% ../../nbs/39_vllm.ipynb #07bead21
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
     def __init__(self,
@@ -58,8 +57,7 @@ class VLLMServer:
         self.timeout, self.retries, self.pause = timeout, retries, pause
         self.at_once, self.per_request = at_once, per_request
         self.vocab_size, self.max_logprobs = vocab_size, max_logprobs
-        self.configs = () # it shows none
-        found = self.models()
+        self.configs, found = (), self.models() # it shows no configuration
         if model is None and len(found) == 1: model = next(iter(found))
         if model not in found: raise ValueError(
             f"the server at {url} has no model {model!r}; it has {', '.join(found)}")
