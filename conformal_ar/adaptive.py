@@ -158,6 +158,7 @@ def update(self:AdaptiveLevelSets,
     scores, _ = self.sets.scores(self.sets.read(inputs, targets), **kwargs)
     return self.update_scores(scores[:, 0])
 
+# %% ../nbs/22_adaptive.ipynb #d42ebad8
 @patch
 def update_scores(self:AdaptiveLevelSets,
     scores:np.ndarray, # [n] of new labelled inputs, in order

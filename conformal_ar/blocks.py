@@ -48,6 +48,7 @@ def _text_spans(file, delimiter, size, line):
         yield at, length, line
         at, line, held = at + length, line + n, held[n:]
 
+# %% ../nbs/81_blocks.ipynb #cd8433b1
 def _header(lines, delimiter):
     "The columns of a CSV file, and how many lines stand before its first row"
     rows = _csv_lists(lines, delimiter)
@@ -56,6 +57,7 @@ def _header(lines, delimiter):
     list(_csv_rows(lines[:begin - 1], delimiter)) # says what is wrong with the names
     return names, begin - 1
 
+# %% ../nbs/81_blocks.ipynb #37d8ff76
 def _text_blocks(path, delimiter, size):
     "The columns, if these stand in a header, and the blocks of a text file"
     with open(path, "rb") as file:
@@ -95,6 +97,7 @@ class Blocks:
     header:list|None=None              # Columns of a CSV file
     def __len__(self): return len(self.spans)
 
+# %% ../nbs/81_blocks.ipynb #03cecfdc
 def open_blocks(
     path:str|Path, # A .parquet, .csv, .tsv or .jsonl file
     size:int=1000, # Most lines of a block

@@ -73,6 +73,7 @@ def __repr__(self:Guarantee):
     return (f"Guarantee(coverage={round(self.coverage, places)}, kind={self.kind!r}, "
             f"n_cal={self.n_cal}{more})")
 
+# %% ../nbs/07_guarantee.ipynb #4dc9553a
 @patch
 def _repr_markdown_(self:Guarantee):
     how = _meaning.get(self.kind)

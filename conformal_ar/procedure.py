@@ -134,6 +134,7 @@ def read(self:Procedure,
     if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
     return pairs._replace(possible=pairs.possible & form)
 
+# %% ../nbs/11_procedure.ipynb #bea63b70
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
@@ -239,6 +240,7 @@ def _row_groups(self:Procedure, table, inputs):
     if isinstance(self.group, by_length): return self.group.of(table.length)
     return self._number(inputs)[table.owner]
 
+# %% ../nbs/11_procedure.ipynb #85115be3
 @patch
 def _row_scores(self:Procedure, table):
     "[R, steps] scores of hypotheses, to be held against thresholds"
@@ -271,6 +273,7 @@ def sets(self:Procedure,
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
 
+# %% ../nbs/11_procedure.ipynb #25525785
 @patch
 def _row_p_values(self:Procedure, table, inputs):
     "[R] p-value of each hypothesis among the calibration scores of its group"

@@ -196,6 +196,7 @@ def _calibrated(path, saved):
         f"{path}: {saved['group']!r:.60} is a group that is not known")
     return label, Calibrated(t, guarantee, saved["coverable"], scores)
 
+# %% ../nbs/78_saving.ipynb #5c91e0ef
 def _numbers(path, name, values):
     "[m] finite numbers, checked"
     try: t = np.array(values)

@@ -89,6 +89,7 @@ def _csv_row(header, fields):
     comma = "; a field with a comma needs quotes"*(len(fields) > len(header))
     return BadRow(said + comma, line)
 
+# %% ../nbs/80_tables.ipynb #f7b5a35d
 def _csv_rows(lines, delimiter):
     "(line number, row or what is wrong) of a CSV file with a header"
     rows = _csv_lists(lines, delimiter)
@@ -139,6 +140,7 @@ def at(
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")
 
+# %% ../nbs/80_tables.ipynb #bf847531
 def read_columns(
     path:str|Path, # A file for read_table
     *columns:str,  # Names of the columns to read

@@ -97,6 +97,7 @@ def effective_size(self:WeightedLevelSets):
     "How many pairs of equal weight the calibration is worth"
     return self._own.sum()**2/(self._own**2).sum()
 
+# %% ../nbs/23_weighted.ipynb #85802627
 @patch
 def __repr__(self:WeightedLevelSets):
     if self.guarantee is None: return "WeightedLevelSets: not calibrated"

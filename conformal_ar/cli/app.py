@@ -89,6 +89,7 @@ def _band(cp, confidence=0.95):
     bands = [coverage_band(g.n_cal, each)[g.k - 1] for g in cp.guarantees.values()]
     return floor(1000*min(bands))/1000
 
+# %% ../../nbs/75_app.ipynb #7e3521ec
 def in_words(
     cp, # A calibrated procedure
     when:str="beforehand", # Or after looking, or after looking here, at this input
@@ -109,6 +110,7 @@ def _tag(tag, *inner, **attributes):
     said = "".join(f' {k.rstrip("_")}="{v}"' for k, v in attributes.items())
     return f"<{tag}{said}>{''.join(inner)}</{tag}>"
 
+# %% ../../nbs/75_app.ipynb #a26fd76f
 def _picture(smiles, size=(200, 140)):
     "A molecule as SVG; nothing where it cannot be drawn"
     from rdkit import Chem, rdBase

@@ -82,6 +82,7 @@ def _asked(gr, text, coverage, stereo, source, seen):
     except Exception as e: return _error_html(e), gr.DownloadButton(visible=False), seen
     return found.html, gr.DownloadButton(value=file, visible=True), found.seen
 
+# %% ../../nbs/76_app_page.ipynb #748fa823
 def _listed(gr, path, form, coverage, stereo, source, seen, progress):
     "The answer to a list"
     try:
@@ -168,6 +169,7 @@ def build(): # gradio.Blocks
         with gr.Tab("Your own"): _own_page(gr)
     return blocks
 
+# %% ../../nbs/76_app_page.ipynb #e2ed53f7
 def serve(
     port:int|None=None,    # Of this machine; None: the first free one from 7860
     open_browser:bool=True,

@@ -41,6 +41,7 @@ def _demo_runs(name, ar, cal, test, coverages, **own):
         sets, seconds = _timed(cp.predict, test.inputs, progress=True)
         yield cp, sets, shared + seconds
 
+# %% ../../nbs/73_demo.ipynb #fefe60ec
 def _check_coverages(name, ar, n_cal, coverages, max_len):
     "An error where a procedure cannot guarantee a coverage with so few pairs"
     for coverage in coverages:
@@ -90,6 +91,7 @@ def _sizes(ax, name, mine):
     from conformal_ar.plots import plot_set_sizes
     plot_set_sizes(mine, ax).set_title(name, loc="left")
 
+# %% ../../nbs/73_demo.ipynb #3965b009
 def _sizes_by_oracle(ax, name, mine):
     "Set size against oracle size at the last coverage"
     from conformal_ar.plots import plot_size_vs_oracle

@@ -86,6 +86,7 @@ def _task_of(calibration, task):
         f"the calibration is of {calibration}, but the task is {task.value}")
     return str(calibration)
 
+# %% ../../nbs/83_predict.ipynb #074c5096
 def _open_calibration(calibration, coverage, model, device, task):
     "A shipped or a saved calibration on its model, and the task"
     from conformal_ar.loading import load
@@ -237,6 +238,7 @@ def _shown(row):
              for c, f in _form.items() if c in row}
     return {**row, "interval": interval, **texts}
 
+# %% ../../nbs/83_predict.ipynb #54babd06
 def _table(rows):
     "Rows of results for the terminal"
     from conformal_ar.files import markdown_table

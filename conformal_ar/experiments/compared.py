@@ -33,6 +33,7 @@ def _share(entry):
     n_cal = entry.guarantees[0].n_cal
     return n_cal/(entry.pool - n_cal)
 
+# %% ../../nbs/69_compared.ipynb #de75f42f
 def result_rows(
     entries:Sequence[EqualCoverage], # With sizes and rows
     **first,                         # Columns to put first in each row

@@ -52,6 +52,7 @@ def _pick(weights, at, owner, random):
              for i, w in zip(owners, parts)]
     return torch.cat(found).numpy()
 
+# %% ../../nbs/66_draws.ipynb #ffc10f37
 def _pick_together(weights, at, stream):
     "From one stream: the first token whose cumulative share exceeds a uniform number"
     shares = weights.double().cumsum(1)
@@ -129,6 +130,7 @@ def log_quality(
     if quality == "likelihood": return draws.sums
     return draws.sums/((5 + draws.length)/6)**0.6
 
+# %% ../../nbs/66_draws.ipynb #1ec85493
 def accepted(
     draws:Draws,              # Samples in order
     floor:float|None=None,    # Least log-likelihood per token, or log quality

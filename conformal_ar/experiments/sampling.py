@@ -85,6 +85,7 @@ def scores_in(self:ConformalSampling,
     return hit_scores(draws, ids, self.model.pad_token_id, self.rule, self.floor,
                       self.quality)
 
+# %% ../../nbs/67_sampling.ipynb #d367e2ba
 @patch
 def grades(self:ConformalSampling,
     draws:Draws, # Samples of the inputs

@@ -96,6 +96,7 @@ def prompt_start(self:HFCausal)->list: # Of ids, often empty or one
     "What the tokenizer puts before a text"
     return start_ids(self.tokenizer)
 
+# %% ../../nbs/30_causal.ipynb #21b6c413
 @patch
 def _tokenized(self:HFCausal, inputs):
     "Checked token ids of prompts, not padded"

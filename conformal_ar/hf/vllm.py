@@ -37,6 +37,7 @@ class EngineError(ConnectionError):
     "An engine did not answer, after all attempts"
     row = 0 # of those that were asked about
 
+# %% ../../nbs/39_vllm.ipynb #3f4c548d
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
     def __init__(self,

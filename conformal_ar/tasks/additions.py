@@ -31,6 +31,7 @@ def small_pairs()->np.ndarray: # [10000, 2]
     grid = np.meshgrid(np.arange(100), np.arange(100), indexing="ij")
     return np.stack(grid, -1).reshape(-1, 2)
 
+# %% ../../nbs/40_additions.ipynb #3959b10d
 def sized_pairs(
     rng:np.random.Generator, # Source of randomness
     m:int, # Digits of one operand

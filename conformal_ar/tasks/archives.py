@@ -25,6 +25,7 @@ def cache_folder(
     users = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base or f"{users}/conformal_ar").expanduser()/"uspto-mit"
 
+# %% ../../nbs/47_archives.ipynb #5c181238
 def find_archive(
     part, # Train, valid or test
     folder=None # Cache folder
@@ -66,6 +67,7 @@ def read_archive(path)->list: # Of lines
     except (tarfile.TarError, EOFError, zlib.error) as e:
         raise ValueError(f"{path} is no archive (.tar.gz), or not whole: {e}") from None
 
+# %% ../../nbs/47_archives.ipynb #f5e3c03b
 def _to_line(row):
     "A cleaned row as text, without line end"
     if isinstance(row, str): return "!" + row
@@ -105,6 +107,7 @@ def _cached_rows(cached, lines, make):
                       "the next call cleans them again")
     return rows
 
+# %% ../../nbs/47_archives.ipynb #b98c3805
 def _key(path, version):
     "Of a cache file: the content, RDKit's version and that of the cleaning"
     said = f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} {version}"

@@ -29,6 +29,7 @@ def _check_packed(arrays):
     if "molecule" in arrays or n < 1 or source != target or source % n:
         raise ValueError("of an older kind")
 
+# %% ../../nbs/53_packed_batches.ipynb #4354abeb
 def _read_packed(path)->dict: # Array by name
     "What pack_reactions wrote"
     with open(path, "rb") as f:
@@ -114,6 +115,7 @@ def spelt(self:PackedReactions,
     spelling *= rng.random(len(self)) < respell
     return np.arange(len(self))*self.spellings + spelling
 
+# %% ../../nbs/53_packed_batches.ipynb #7ee362e1
 @patch
 def training_pairs(self:PackedReactions,
     rows:np.ndarray, # Of the training arrays
@@ -137,6 +139,7 @@ def _filled(rows, source, target, pairs, tokens):
         batch.append(i)
     if batch: yield batch
 
+# %% ../../nbs/53_packed_batches.ipynb #b7bdad06
 def length_batches(
     source:np.ndarray, # [n] tokens of each source
     target:np.ndarray, # [n] tokens of each target

@@ -34,6 +34,7 @@ def _respelt(reaction, mols, rng):
     origin = [place[o] if o >= 0 else -1 for o in reaction.origin]
     return list(texts), follow(reaction.product, origin, sizes)
 
+# %% ../../nbs/49_packing.ipynb #525f088e
 def random_spellings(
     reaction: Reaction,
     n:int=8, # How many, the canonical one first
@@ -55,6 +56,7 @@ def _packed_side(texts, ids, pattern):
     ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return np.fromiter((i for r in rows for i in r), np.uint16, ends[-1]), ends
 
+# %% ../../nbs/49_packing.ipynb #c048a86d
 def write_packed(
     path, # File to write, .npz
     words:list, # Vocabulary, special tokens first; a token that it lacks is a KeyError
@@ -86,6 +88,7 @@ def _drop_unknown(pairs, words, part):
     warnings.warn(what + " and are left out")
     return [i for i, l in enumerate(lacks) if not l]
 
+# %% ../../nbs/49_packing.ipynb #656dede0
 def _source_text(reaction, molecules, separated):
     "The text of a source, from spellings of its molecules in sorted order"
     if not separated: return ".".join(molecules)
@@ -113,6 +116,7 @@ def _words(data, pieces, rarest):
     longer = smiles_pieces(some, pieces)
     return words + [w for w in longer if keep.issuperset(smiles_tokens(w))]
 
+# %% ../../nbs/49_packing.ipynb #6676ca5e
 def pack_reactions(
     data:dict, # Parts train, valid and held_out, of one kind of sources and targets
     path, # File to write, .npz

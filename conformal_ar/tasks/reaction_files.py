@@ -27,6 +27,7 @@ class Archive(NamedTuple):
     sha256:str=None
     size:int=None # Bytes
 
+# %% ../../nbs/46_reaction_files.ipynb #bbc0f808
 _url = "https://github.com/connorcoley/rexgen_direct/raw/master/rexgen_direct/data/"
 ARCHIVES = {
     "train": Archive(
@@ -146,6 +147,7 @@ def _aligned(reaction):
     aligned = follow(reaction.product, origin, sizes)
     return Reaction(reactants, reagents, reaction.products, origin, aligned)
 
+# %% ../../nbs/46_reaction_files.ipynb #f6c1f010
 def read_reaction(
     text, # Reactants>reagents>product, with or without atom maps
 )->Reaction:

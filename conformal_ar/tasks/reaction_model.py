@@ -63,6 +63,7 @@ def together():
     if not (d.is_available() and d.is_initialized()): return 0, 1
     return d.get_rank(), d.get_world_size()
 
+# %% ../../nbs/54_reaction_model.ipynb #fc225e58
 def in_shares(
     function, # Of tensors like x, for each row by itself
     x:torch.Tensor # [n, ...], the same in all processes that train together
@@ -115,6 +116,7 @@ def _set_biases(attention, bidirectional, heads):
         for k in bucket.unique():
             bias[k, h] = head(rel)[bucket == k].mean().clamp(min=-8)
 
+# %% ../../nbs/54_reaction_model.ipynb #a4956ddb
 def near_heads(
     model, # A T5
     strength:float=5. # Of the bias towards one distance
@@ -190,6 +192,7 @@ def block_matrices(model)->list:
     return [n for n, p in model.named_parameters()
             if p.ndim == 2 and "block" in n and "bias" not in n]
 
+# %% ../../nbs/54_reaction_model.ipynb #302468fe
 def reaction_optimisers(
     model, # A T5
     preset: ReactionPreset

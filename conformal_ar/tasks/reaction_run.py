@@ -59,6 +59,7 @@ def batches(self:ReactionRun, epoch):
     both = (self.data.lengths(f"train_{side}")[rows] for side in ("source", "target"))
     return [rows[b] for b in length_batches(*both, limits, seed, p.pairs, p.tokens)]
 
+# %% ../../nbs/55_reaction_run.ipynb #0895c4f4
 @patch(as_prop=True)
 def total_steps(self:ReactionRun):
     "Optimiser steps of the whole run"
@@ -92,6 +93,7 @@ def draw(self:ReactionRun,
     source, target = self.data.training_pairs(rows, rng, p.shuffle)
     return padded(*source, 0), padded(*target, -100)
 
+# %% ../../nbs/55_reaction_run.ipynb #1c58247b
 @patch
 def drawn(self:ReactionRun):
     "The batches that are left of this epoch"
@@ -141,6 +143,7 @@ def train_step(self:ReactionRun, x, y)->float: # The loss, in nats per product
     self.pairs += len(x)
     return sums[-2].item()/len(x)
 
+# %% ../../nbs/55_reaction_run.ipynb #966e2e57
 @patch
 def update(self:ReactionRun, mean):
     "Move all parameters by their gradients, given as one vector"
@@ -188,6 +191,7 @@ def state(self:ReactionRun, compact=False):
         model=model, optimisers=optimisers, preset=asdict(self.preset), seed=self.seed,
         data=self.data.digest, rate=self.rate(self.step))
 
+# %% ../../nbs/55_reaction_run.ipynb #706109ab
 @patch
 def save(self:ReactionRun, compact=False):
     "Write a checkpoint and the curve"
@@ -233,6 +237,7 @@ def note(self:ReactionRun, quiet, **row):
     self.curve.append(counts | dict(minutes=round(self.minutes, 3)) | row)
     if not quiet: print(json.dumps(self.curve[-1]), flush=True)
 
+# %% ../../nbs/55_reaction_run.ipynb #04954a48
 @patch
 def check_fit(self:ReactionRun, **settings):
     "Raise what fit would raise before its first step"

@@ -71,6 +71,7 @@ def _sigterm(stop):
     try: yield
     finally: signal.signal(signal.SIGTERM, old)
 
+# %% ../../nbs/56_reaction_training.ipynb #ee0ea29a
 @contextmanager
 def _no_denormals():
     "Take numbers next to zero for zero: processors are slow with them"
@@ -89,6 +90,7 @@ def _one_of(rank, processes, meeting, settings, kwargs):
     try: train_reactions(*settings, **kwargs | dict(quiet=quiet))
     finally: torch.distributed.destroy_process_group()
 
+# %% ../../nbs/56_reaction_training.ipynb #634188a8
 def _train_together(processes, settings, kwargs):
     "Start processes that share the batches, and wait; a SIGTERM goes on to all"
     stopped, start = [], torch.multiprocessing.start_processes
@@ -116,6 +118,7 @@ def _begin_anew(run):
     (run.folder/"checkpoint.pt").unlink(missing_ok=True)
     shutil.rmtree(run.folder/"model", ignore_errors=True)
 
+# %% ../../nbs/56_reaction_training.ipynb #9b455cfb
 def train_reactions(
     packed, # File that pack_reactions wrote
     preset="pocket", # Pocket, gpu, paper or a ReactionPreset

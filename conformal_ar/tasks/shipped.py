@@ -48,6 +48,7 @@ def _sums():
     parts = load_additions(seed=0)
     return parts["held_out"], parts["train"].targets
 
+# %% ../../nbs/87_shipped.ipynb #9d7e3962
 @cache
 def _reactions():
     archives = {name: clean_archive(name) for name in ("valid", "test")}
@@ -121,6 +122,7 @@ def _bare(model, mask):
                          "calibrate on pairs of your own")
     return model.ar, True
 
+# %% ../../nbs/87_shipped.ipynb #e61acf8d
 def _check_model(name, bare, one):
     "Raise unless scores of this list and of this model are made alike"
     if bare.fingerprint() != one["fingerprint"]: raise ValueError(

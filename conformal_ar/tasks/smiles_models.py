@@ -95,6 +95,7 @@ class SmilesModel(Wrapper):
         spelt = [[_said(f, probe) for probe in _PROBES] for f in functions]
         return sha256(repr([self.ar.fingerprint(), spelt]).encode()).hexdigest()
 
+# %% ../../nbs/52_smiles_models.ipynb #d6e6311a
 def _said(f, probe):
     "What a function makes of a probe, or the kind of its error"
     try: return f(probe)

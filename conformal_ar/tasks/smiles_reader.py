@@ -92,6 +92,7 @@ class Step(NamedTuple):
     depth:int   # Parentheses opened, less those closed
     lowest:int  # The least depth on the way, at most 0
 
+# %% ../../nbs/50_smiles_reader.ipynb #7826f68b
 def read(
     state:str, # Of the reader; at first it is start
     piece:str, # To be read
@@ -157,6 +158,7 @@ class SmilesPieces:
         last = self.after.masked_fill(self.barred, -1).amax(0)
         if (self.barred | (self.after == last)).all(): return last.clamp(min=0)
 
+# %% ../../nbs/50_smiles_reader.ipynb #f237c508
 @lru_cache(maxsize=8)
 def piece_tables(
     tokens:tuple, # As of SmilesPieces
@@ -177,6 +179,7 @@ def path(self:SmilesPieces,
     for piece in ids.T: states.append(after[states[-1], piece])
     return torch.stack(states, 1)
 
+# %% ../../nbs/50_smiles_reader.ipynb #095f5b8f
 @patch
 def counts(self:SmilesPieces,
     names:list, # K of them
@@ -190,6 +193,7 @@ def counts(self:SmilesPieces,
         for name in what(step) if step else (): found[i, at[name]] += 1
     return found
 
+# %% ../../nbs/50_smiles_reader.ipynb #200480d2
 @patch
 def total(self:SmilesPieces,
     table:torch.Tensor, # [Q·V, K] for each state and piece
@@ -209,6 +213,7 @@ def written(self:SmilesPieces,
     "What prefixes say"
     return ["".join([self.texts[i] for i in row]) for row in ids.tolist()]
 
+# %% ../../nbs/50_smiles_reader.ipynb #a26d1f45
 @patch
 def possible(self:SmilesPieces,
     state:str, # Of a reader

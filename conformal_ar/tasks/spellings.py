@@ -50,6 +50,7 @@ def _written(mol, canonical=True):
     smiles = _rdkit()[0].MolToSmiles(mol, canonical=canonical)
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
 
+# %% ../../nbs/45_spellings.ipynb #b38cdc38
 def follow(
     product, # Canonical SMILES
     origin, # Place of each of its atoms among those of the source; -1 where unknown
