@@ -48,6 +48,7 @@ def _molecules(side, centre, what):
     return sorted((smiles, centre.isdisjoint(_map.findall(m)), maps)
                   for (smiles, maps), m in found)
 
+# %% ../../nbs/44_reactions.ipynb #de6aebef
 def parse_reaction(
     line # One line of the data: source>>target edits
 )->Reaction:
@@ -165,6 +166,7 @@ def _new_rows(part, known, protected, report):
     report["kept"] = len(keep)
     return part[np.array(keep, int)]
 
+# %% ../../nbs/44_reactions.ipynb #16cad6eb
 def _parts(archives, split, cuts, report):
     "The parts of a split, before anything is left out"
     def part(name, start=0, stop=None, to=None):
@@ -178,6 +180,8 @@ def _parts(archives, split, cuts, report):
                   part("test", *cuts, to="train (test archive)"))
     return dict(held_out=part("test", cuts[1], None, "held_out"),
                 valid=part("test", 0, cuts[0], "valid"), train=train)
+
+# %% ../../nbs/44_reactions.ipynb #fd107d29
 def split_reactions(
     archives:dict, # Cleaned rows by name: valid, test and, for paper, train
     split:str, # Paper or partial
