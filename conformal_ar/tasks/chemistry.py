@@ -193,7 +193,7 @@ def draw(
     columns = max(3, min(columns, len(mols)))
     top = 10 + 18*len(title)
     size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
-    def paint(canvas): return _grid(canvas(*size), panel, columns, mols, legends, top)
+    paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
     if path is None: return svg
     if kind == ".png": picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title)
