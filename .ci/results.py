@@ -26,8 +26,8 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
-    "additions": ["96_run_additions", "99_run_selection"],
-    "reactions": ["97_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
+    "additions": ["96_run_additions", "98_run_comparisons"],
+    "reactions": ["97_run_reactions", "98_run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["91_benchmarks"],
     "additions": ["14_levelsets", "21_selection", "22_adaptive", "42_additions_results", "69_compared", "72_commands",
