@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-more test-vllm export clean-notebooks readme results docs build clean
+.PHONY: help demo test test-more test-vllm lab export clean-notebooks readme results docs check-docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -28,6 +28,9 @@ test-more: .venv/more    ## run the cells flagged more too: those that need a br
 
 test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py
+
+lab: .venv/lab           ## open the notebooks in JupyterLab; LAB=--no-browser on a machine far away
+	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab $(LAB) nbs
 
 export: .venv/dev        ## write conformal_ar/*.py from the notebooks
 	$(BIN)/nbdev_export
@@ -73,6 +76,11 @@ clean:                   ## remove the environment and everything that was built
 .venv/more: .venv/dev
 	$(INSTALL) playwright  # drives the browser that is there
 	-$(INSTALL) "ray[data]" # without it the cells that need a cluster are skipped
+	@touch $@
+
+.venv/lab: .venv/dev
+	$(INSTALL) jupyterlab ipywidgets # the notebooks run in the kernel of this environment
+	$(BIN)/python -m ipykernel install --sys-prefix --name python3 --display-name "Python (conformal_ar)"
 	@touch $@
 
 .venv/dev: .venv/created $(PROJECT)

@@ -1,18 +1,18 @@
-"""Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, and phones.
+"""Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, and phones; heights are told.
 
     python .ci/check_docs.py            all checks; those that need a browser are left out where there is no chromium
     python .ci/check_docs.py --root X   another folder
 
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
-import argparse, ast, functools, html, http.server, json, re, shutil, subprocess, sys, threading
+import argparse, ast, functools, http.server, json, queue, re, shutil, subprocess, sys, tempfile, threading
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 PHONE, DESKTOP = 420, 1400 # pixels
 LARGEST = 2_000_000        # bytes of a page
-TALLEST = 14_000           # pixels, at the width of a desktop
+MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):
     "Links, anchors, images and code of a page"
@@ -68,51 +68,77 @@ def bad_figures(pages):
             if not a.get("alt", "").strip() and "_files" in a.get("src", ""): yield f"{p.path.name}: no alternative text: {a['src']}"
 
 def too_large(pages):
+    "Pages of too many bytes"
     for p in pages:
         if (n := p.path.stat().st_size) > LARGEST: yield f"{p.path.name}: {n/1e6:.1f} MB"
 
 CRAWL = """<body><script>
-const pages = PAGES, found = [];
 async function look(page, width) {
   const f = document.createElement("iframe");
   f.style.width = width + "px"; f.style.height = "1000px"; f.src = page;
   document.body.append(f);
-  await new Promise(done => { f.onload = done; setTimeout(done, 20000); });
+  const loaded = await new Promise(done => { f.onload = () => done(true); setTimeout(() => done(false), SECONDS*1000); });
+  await new Promise(done => setTimeout(done, 100)); // for the scripts of the page
   const d = f.contentDocument.documentElement;
-  found.push([page, width, d.scrollWidth, d.scrollHeight]);
+  await fetch("/found", {method: "POST", body: JSON.stringify([page, width, loaded, d.scrollWidth, d.scrollHeight])});
   f.remove();
 }
-(async () => {
-  for (const p of pages) for (const w of [PHONE, DESKTOP]) await look(p, w);
-  document.body.innerHTML = "<pre id='found'>" + JSON.stringify(found) + "</pre>";
-})();
+(async () => { for (const p of PAGES) for (const w of WIDTHS) await look(p, w); })();
 </script></body>"""
+SECONDS = 20 # for a page to load
+
+class Crawl(http.server.SimpleHTTPRequestHandler):
+    "The site, a page that opens each of its pages in a frame, and what that page reports"
+    def log_message(self, *args): pass
+
+    def do_GET(self):
+        if self.path != "/crawl-the-site.html": return super().do_GET()
+        self.answer(self.server.crawl.encode())
+
+    def do_POST(self):
+        self.server.found.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.answer(b"")
+
+    def answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(body)
 
 def measured(root, names, browser):
-    "[page, width, scroll width, height] of pages in a browser"
-    crawl = CRAWL.replace("PAGES", json.dumps(names)).replace("[PHONE, DESKTOP]", str([PHONE, DESKTOP]))
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args): pass
-        def do_GET(self):
-            if self.path != "/crawl-the-site.html": return super().do_GET()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(crawl.encode())
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(root)))
+    "[page, width, loaded, scroll width, height] of pages in a browser, which reports each as it is done"
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Crawl, directory=str(root)))
+    server.found, server.crawl = queue.Queue(), CRAWL
+    for word, value in dict(PAGES=names, WIDTHS=[PHONE, DESKTOP], SECONDS=SECONDS).items():
+        server.crawl = server.crawl.replace(word, json.dumps(value))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    out = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
-                          f"--virtual-time-budget={40_000*len(names)}",
-                          f"http://127.0.0.1:{server.server_port}/crawl-the-site.html"], capture_output=True, text=True, timeout=1800)
-    server.shutdown()
-    text = re.search(r"<pre id=.found.>(.*?)</pre>", out.stdout, re.S)
-    if not text: raise RuntimeError(f"the browser gave nothing: {out.stderr[-500:]}")
-    return json.loads(html.unescape(text[1]))
+    url = f"http://127.0.0.1:{server.server_port}/crawl-the-site.html"
+    # scripts from other hosts, MathJax above all, are refused at once: where these hang, no page ends loading
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        process = subprocess.Popen([browser, *quiet, f"--user-data-dir={folder}", "--remote-debugging-port=0", url],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(2*len(names)): yield server.found.get(timeout=3*SECONDS + 60)
+        except queue.Empty: raise RuntimeError("the browser has stopped to report") from None
+        finally:
+            process.terminate()
+            process.wait(30)
+            server.shutdown()
 
 def on_screens(rows):
-    for page, width, wide, high in rows:
+    "Pages that do not load, or that overflow a phone"
+    for page, width, loaded, wide, high in rows:
+        if not loaded: yield f"{page}: not loaded within {SECONDS} seconds"
         if width == PHONE and wide > PHONE: yield f"{page}: {wide} pixels wide on a phone of {PHONE}"
-        if width == DESKTOP and high > TALLEST: yield f"{page}: {high:,} pixels high"
+
+def in_height(heights):
+    "A line on how high pages are; nothing fails for it"
+    heights = sorted(heights)
+    said = (f"{len(heights)} pages, of a median height of {heights[len(heights)//2][0]:,} pixels at {DESKTOP}"
+            f" (wanted: at most {MEDIAN:,})")
+    high = [f"{page} {high:,}" for high, page in reversed(heights) if high > TALLEST]
+    return said + f"; higher than {TALLEST:,}: {', '.join(high) or 'none'}"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -121,11 +147,12 @@ def main():
     pages = [Page(p) for p in sorted(root.glob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
     found = [*broken_links(pages), *bad_signatures(pages), *bad_figures(pages), *too_large(pages)]
+    largest = max(pages, key=lambda p: p.path.stat().st_size).path
+    print(f"the largest page: {largest.name}, {largest.stat().st_size/1e6:.2f} MB")
     if browser := shutil.which("chromium") or shutil.which("google-chrome"):
-        rows = measured(root, [p.path.name for p in pages], browser)
+        rows = [*measured(root, [p.path.name for p in pages], browser)]
         found += on_screens(rows)
-        heights = sorted(high for _, width, _, high in rows if width == DESKTOP)
-        print(f"{len(pages)} pages, of a median height of {heights[len(heights)//2]:,} pixels at {DESKTOP}")
+        print(in_height([(high, page) for page, width, _, _, high in rows if width == DESKTOP]))
     else: print("no chromium: widths and heights are not checked")
     print(*found, sep="\n")
     sys.exit(bool(found))

@@ -2,7 +2,8 @@
 
 The notebook goes through nbdev's own processors (front matter, hidden cells and lines, directives) and then
 through nbconvert.  Its stored outputs are used: nothing is executed.  Figures in outputs are written to
-nbs/figures/; relative links and images are rewritten to work from the root of the repository.
+nbs/figures/, the first of them also in the shape in which links to the site are shown; relative links and images
+are rewritten to work from the root of the repository.
 
     python .ci/readme.py            write README.md
     python .ci/readme.py --check    change nothing; fail when README.md or its figures are out of date
@@ -54,7 +55,7 @@ def render_cell(cell, i, exporter, metadata):
     cell.outputs = [] if off & {"output", "include"} else tidy_outputs(cell.outputs)
     exporter.exclude_input = bool(off & {"echo", "include"})
     nb = nbformat.v4.new_notebook(cells=[cell], metadata=metadata)
-    names = dict(unique_key=f"index-{i}", output_files_dir="nbs/figures")
+    names = dict(unique_key=f"index-{options.get('label', i)}", output_files_dir="nbs/figures")
     text, resources = exporter.from_notebook_node(nb, names)
     return text.replace("![png](", f"![{options.get('fig-cap', 'figure')}]("), resources.get("outputs") or {}
 
@@ -84,10 +85,20 @@ def render():
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", images
 
 
+def social(picture):
+    "The first figure in the shape in which other sites show links."
+    from io import BytesIO
+    from PIL import Image, ImageOps
+    out, white = BytesIO(), Image.new("RGB", (1200, 630), "white")
+    white.paste(ImageOps.contain(Image.open(BytesIO(picture)).convert("RGB"), (1160, 610)), (20, 10))
+    white.save(out, "PNG")
+    return out.getvalue()
+
+
 def stale(text, images):
     "What differs from the files on disk, as a list of paths."
     wanted = {target: text.encode(), **{figures/name: data for name, data in images.items()}}
-    left_over = set(figures.glob("index-*")) - set(wanted)
+    left_over = set(figures.glob("index-*")) - set(wanted) - {figures/"index-social.png"}
     return sorted([o for o, data in wanted.items() if not o.exists() or o.read_bytes() != data] + list(left_over))
 
 
@@ -105,6 +116,8 @@ def main():
         if path != target and path.name not in images: path.unlink()
     if images: figures.mkdir(exist_ok=True)
     for name, data in images.items(): (figures/name).write_bytes(data)
+    first = next(iter(images))
+    if figures/first in out_of_date: (figures/"index-social.png").write_bytes(social(images[first]))
     target.write_text(text, encoding="utf-8")
     print(f"wrote {names}" if names else "README.md was up to date")
 

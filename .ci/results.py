@@ -18,16 +18,17 @@ root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
+EVERYDAY = [".ci/test.py", "--flags", "slow", "n1_chemist"] # the sets of twenty everyday reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
-    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"]],
+    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], EVERYDAY],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
-    "additions": ["96_run_additions", "99_run_selection"],
-    "reactions": ["97_run_reactions", "98_run_reactions_compared", "99_run_selection"]}
+    "additions": ["96_run_additions", "98_run_comparisons"],
+    "reactions": ["97_run_reactions", "98_run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["91_benchmarks"],
     "additions": ["14_levelsets", "21_selection", "22_adaptive", "23_weighted", "42_additions_results", "69_compared",

@@ -5,6 +5,7 @@
 import ast, inspect, json, re
 from functools import cache
 from pathlib import Path
+from typing import Annotated, get_args, get_origin
 
 from fastcore.docments import docments
 from nbdev.showdoc import BasicMarkdownRenderer
@@ -14,15 +15,16 @@ empty = inspect.Parameter.empty
 
 
 def annotation(a):
-    "An annotation as it is written: without modules, quotes or NoneType"
+    "An annotation as it is written: without modules, quotes or NoneType; of a command-line option, its type"
     if a is empty: return ""
+    if get_origin(a) is Annotated: a = get_args(a)[0]
     text = re.sub(r"\b(?:\w+\.)+(?=\w)", "", inspect.formatannotation(a)).strip("'")
     return re.sub(r"Optional\[([^\[\]]*)\]", r"\1|None", text).replace(" | ", "|")
 
 def default(value):
-    "A default as Python would read it"
-    if callable(value) and hasattr(value, "__name__"): return value.__name__
-    return "..." if "<" in repr(value) or "\n" in repr(value) else repr(value)
+    "A default as Python would read it; dots in place of one that is long"
+    text = getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
+    return "..." if "<" in text or "\n" in text or len(text) > 60 else text
 
 def parameter(name, p):
     "One parameter: its stars, name, annotation and default"
@@ -41,7 +43,7 @@ def signature_text(symbol, name):
         if p.kind == p.KEYWORD_ONLY and not marked:
             lines.append(("*", None))
             marked = True
-        lines.append((parameter(key, p), notes.get(key)))
+        lines.append((parameter(key, p), "; ".join((notes.get(key) or "").split("\n"))))
     returns = annotation(sig.return_annotation)
     end = f"){'->' + returns if returns else ''}:" + (f" # {notes['return']}" if notes.get("return") else "")
     if not any(note for _, note in lines):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from fastcore.basics import patch
 from ..autoregressive import placed, real_tokens, spend, take
-from .rules import Wrapper, described_hash
+from .rules import Wrapper, _own, described_hash
 
 # %% ../../nbs/33_masks.ipynb #59d7c3df
 class Mask(Protocol):
@@ -30,6 +30,11 @@ class MaskedState(NamedTuple):
     ids:torch.Tensor # [R, S] the tokens so far
     known:tuple # Of tensors [R, …], what each mask needs of the input
 
+    @property
+    def incomplete(self):
+        "[R] may a token above the floor be missing? None: never"
+        return getattr(self.inner, "incomplete", None)
+
     def spend(self):
         "The same, to be extended for the last time"
         return self._replace(inner=spend(self.inner))
@@ -44,7 +49,8 @@ class Masked(Wrapper):
         super().__init__(ar)
         self.masks = list(masks)
 
-    masked = True
+    masked, takes_floor = True, _own("takes_floor", False)
+
     def __repr__(self):
         return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"
 
@@ -72,14 +78,17 @@ def _forbid(self:Masked, log_probs, ids, known):
         log_probs = log_probs.masked_fill(found, -torch.inf)
     return log_probs
 
+def _told(floor): return {} if floor is None else dict(floor=floor)
+
 # %% ../../nbs/33_masks.ipynb #9157c868
 @patch
 @torch.inference_mode()
 def start(self:Masked,
-    inputs # [B] inputs of the model
+    inputs, # [B] inputs of the model
+    floor:torch.Tensor|None=None # [B] where lower values need not be exact
 )->tuple: # State and [B, V] log-probabilities of the first token
     "Log-probabilities after the empty prefix; −∞ where forbidden"
-    inner, log_probs = self.ar.start(inputs)
+    inner, log_probs = self.ar.start(inputs, **_told(floor))
     device = log_probs.device
     ids = torch.zeros(len(inputs), 0, dtype=torch.long, device=device)
     known = self._known(inputs, device)
@@ -92,9 +101,10 @@ def extend(self:Masked,
     state:MaskedState, # Stays usable, unless it is spend(state)
     rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
     tokens:torch.Tensor, # [R] token to append to each
+    floor:torch.Tensor|None=None # [R] where lower values need not be exact
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token; −∞ where forbidden"
-    inner, log_probs = self.ar.extend(state.inner, rows, tokens)
+    inner, log_probs = self.ar.extend(state.inner, rows, tokens, **_told(floor))
     rows, tokens = (placed(x, state.ids.device) for x in (rows, tokens))
     ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
     known = tuple(k[rows] for k in state.known)

@@ -139,12 +139,13 @@ def _title(s, guarantee, n):
     said = f"such sets hold the product with probability at least {coverage:.3g}{where}"
     return [size, said]
 
-def _grid(canvas, panel, columns, mols, legends, top):
+def _grid(canvas, panel, columns, mols, legends, top, scale=1):
     "A grid of molecules below the room for a title, on an RDKit canvas"
     from rdkit.Chem.Draw import rdMolDraw2D
     o = canvas.drawOptions()
     o.legendFraction, o.padding = .18, .08 # room for legends
-    o.fixedBondLength = 28                 # no giant letters in small molecules
+    o.fixedBondLength = 28*scale           # no giant letters in small molecules
+    o.legendFontSize, o.bondLineWidth = 16*scale, 2*scale
     for i, (mol, legend) in enumerate(zip(mols, legends)):
         canvas.SetOffset(panel[0]*(i % columns), top + panel[1]*(i//columns))
         rdMolDraw2D.PrepareAndDrawMolecule(canvas, mol, legend=legend)
@@ -157,13 +158,14 @@ def _svg_title(svg, lines):
             for i, t in enumerate(lines)]
     return svg.replace("</svg>", "\n".join([*text, "</svg>"]))
 
-def _png_title(png, lines):
+def _png_title(png, lines, scale):
     from PIL import Image, ImageDraw
     drawn, out = Image.open(io.BytesIO(png)).convert("RGBA"), io.BytesIO()
     image = Image.new("RGBA", drawn.size, "white")
     image.alpha_composite(drawn)
     for i, t in enumerate(lines):
-        ImageDraw.Draw(image).text((8, 6 + 18*i), t, fill="black", font_size=14)
+        place = 8*scale, (6 + 18*i)*scale
+        ImageDraw.Draw(image).text(place, t, fill="black", font_size=14*scale)
     image.convert("RGB").save(out, "PNG")
     return out.getvalue()
 
@@ -175,6 +177,7 @@ def draw(
     most:int=12,                   # Molecules drawn
     columns:int=4,                 # Of the grid
     panel:tuple=(200, 160),        # Width and height of one molecule, pixels
+    scale:int=1,                   # Times as many pixels in a .png file
 )->str: # SVG text
     "Draw the molecules of a set with rank and probabilities, as SVG; or write a file"
     s = prediction_set
@@ -193,10 +196,13 @@ def draw(
     columns = max(3, min(columns, len(mols)))
     top = 10 + 18*len(title)
     size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
-    paint = lambda canvas: _grid(canvas(*size), panel, columns, mols, legends, top)
+    def paint(canvas, k=1):
+        canvas, own = canvas(*(k*v for v in size)), (k*panel[0], k*panel[1])
+        return _grid(canvas, own, columns, mols, legends, k*top, k)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
     if path is None: return svg
-    if kind == ".png": picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo), title)
+    if kind == ".png":
+        picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo, scale), title, scale)
     else: picture = svg.encode()
     with whole_file(path) as tmp: tmp.write_bytes(picture)
     return svg

@@ -121,7 +121,6 @@ def pack_reactions(
     data:dict, # Parts train, valid and held_out, of one kind of sources and targets
     path, # File to write, .npz
     spellings:int=8, # Of each training reaction
-    below:int=None, # Targets have fewer atom-wise tokens; all when None
     seed:int=0, # Of the spellings
     vocabulary:list=None, # Tokens after the special ones; made from the data when None
     processes:int=2, # That spell
@@ -140,9 +139,6 @@ def pack_reactions(
     have, packed = set(words), {}
     for name in ("held_out", "valid", "train"):
         part = data[name]
-        if below:
-            short = [len(smiles_tokens(t)) < below for t in part.targets]
-            part = part[np.array(short, bool)]
         pairs = list(zip(part.inputs, part.targets))
         kept = part[list(_drop_unknown(pairs, have, name))]
         packed[name] = list(zip(kept.inputs, kept.targets))

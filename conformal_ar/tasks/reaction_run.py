@@ -212,7 +212,8 @@ def load(self:ReactionRun):
         except Exception as e:
             raise ValueError(f"{f.name} is no checkpoint, or it is not whole: "
                              "remove it, or do not resume") from e
-    if rate == self.rate(state["step"]) == 1: before["epochs"] = self.preset.epochs
+    if rate == self.rate(state["step"]) == 1:
+        before |= dict(epochs=self.preset.epochs, stable=self.preset.stable)
     if [before, *own] != [asdict(self.preset), self.seed, self.data.digest]:
         raise ValueError(f"{self.folder} holds a run with another preset, seed or "
                          "data: choose another folder, or do not resume")
