@@ -134,17 +134,6 @@ def _lean(self:HFSeq2Seq)->LeanT5|None:
 
 # %% ../../nbs/28_seq2seq.ipynb #e378e161
 @patch
-def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
-    "One token for every row: the new state and the next token's log-probabilities"
-    tokens = placed(tokens, self.device)
-    if lean is None: logits = self._by_modules(own, cross, hidden, mask, owner, tokens)
-    else:
-        if not len(cross): fill_cross(lean, cross, hidden)
-        logits = step(lean, own, make_blocks(owner, cross, mask, self.dtype), tokens)
-    log_probs = logits.float().log_softmax(-1)
-    return Seq2SeqState(own, cross, hidden, mask, owner, lean), log_probs
-
-@patch
 def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     "Logits of a step of any model; the first fills `cross`"
     self._check_positions(own.get_seq_length() + 1)
@@ -161,6 +150,18 @@ def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
                      past_key_values=EncoderDecoderCache(own, known))
     return out.logits[:, -1]
 
+# %% ../../nbs/28_seq2seq.ipynb #96bc8a24
+@patch
+def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
+    "One token for every row: the new state and the next token's log-probabilities"
+    tokens = placed(tokens, self.device)
+    if lean is None: logits = self._by_modules(own, cross, hidden, mask, owner, tokens)
+    else:
+        if not len(cross): fill_cross(lean, cross, hidden)
+        logits = step(lean, own, make_blocks(owner, cross, mask, self.dtype), tokens)
+    log_probs = logits.float().log_softmax(-1)
+    return Seq2SeqState(own, cross, hidden, mask, owner, lean), log_probs
+
 # %% ../../nbs/28_seq2seq.ipynb #32fbc7cb
 @patch
 def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
@@ -173,6 +174,7 @@ def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
 # %% ../../nbs/28_seq2seq.ipynb #e3d7d72a
 @patch
 def _trial_start(self:HFSeq2Seq, rows):
+    "The first step, as a search takes it"
     lean = self._lean()
     return self._begin(*self._read(rows, lean), lean)
 
