@@ -24,7 +24,8 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], EVERYDAY],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
-        ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]))]}
+        ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]),
+        ("_single", ["--only", "single"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
     "additions": ["96_run_additions", "98_run_comparisons"],

@@ -116,7 +116,7 @@ def split_frontier(
 )->list[slice]: # Parts, in order
     "Cut a frontier into about equal parts; a `whole` input may exceed `max_rows`"
     n = len(owner)
-    if n <= max_rows: return [slice(0, n)]
+    if 0 < n <= max_rows: return [slice(0, n)]
     parts = -(-n//max_rows)   # at least: n/max_rows, rounded up
     edges = np.arange(n + 1)  # where a cut may be
     if whole:

@@ -155,18 +155,16 @@ def _waits(wall):
     "Median and 95 % of seconds, in milliseconds"
     return dict(zip(("p50", "p95"), 1000*np.quantile(wall, [0.5, 0.95])))
 
-def _single_search(bench, name):
-    Reference, task = load_reference(bench.reference), bench.task(name)
-    x, t, alpha = task.some(bench.n(60))[0], task.thresholds(), 0.01
-    if task.budget: x, t, alpha = small_frontiers(task, bench.n(12), bench.n(36))
+def _single_search(task, Reference, x, t, alpha):
     def ours(v): task.search([v], t, within=False, stop="ended"); return 1
     def theirs(v): reference_sets(Reference, task, [v], t); return 1
     ours(x[0]), theirs(x[0])                                              # warms up
     runs = {"threshold search, one input": ours, "reference code": theirs}
     runs = one_by_one(runs, x, task.ar.device)
-    row = compare(runs, *runs, group="single", task=name, dtype="float32", aim=8,
+    row = compare(runs, *runs, group="single", task=task.name, dtype="float32", aim=8,
                   unit="inputs/s", inputs=len(x), step_alpha=alpha)
-    return row | _waits(runs["threshold search, one input"].wall)
+    sizes = [task.search([v], t, within=False, stop="ended").rows for v in x]
+    return row | dict(prefixes=float(np.median(sizes))) | _waits(runs[row["ours"]].wall)
 
 # %% ../../nbs/92_peers.ipynb #88ea56d5
 def _single_sets(bench, name):
@@ -184,9 +182,16 @@ def _single_sets(bench, name):
                 coverage=few, budget=most, inputs=len(short), status="measured",
                 most=1000. if task.budget else 60., **_waits(short))
 
+# %% ../../nbs/92_peers.ipynb #12b5a8fa
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
-    return [_single_search(bench, name), _single_sets(bench, name)]
+    Reference, task = load_reference(bench.reference), bench.task(name)
+    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01)]
+    if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
+        asked = [small_frontiers(task, bench.n(n), bench.n(36), (alpha,))
+                 for alpha, n in ((0.03, 12), (0.02, 12), (0.01, 4))]
+    rows = [_single_search(task, Reference, *these) for these in asked]
+    return rows + [_single_sets(bench, name)]
 
 # %% ../../nbs/92_peers.ipynb #fec87252
 @contextmanager
