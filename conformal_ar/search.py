@@ -105,6 +105,7 @@ def passing(
     check_log_probs(values, live.owner[rows])
     least = threshold[rows] if isinstance(threshold, torch.Tensor) else threshold
     keep = ((live.sums[rows] + values.double())/size >= least) & (values > -torch.inf)
+    keep = keep.nonzero()[:, 0] # looked for once, not in each column
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/05_search.ipynb #4410a9b8
@@ -115,6 +116,7 @@ def split_frontier(
 )->list[slice]: # Parts, in order
     "Cut a frontier into about equal parts; a `whole` input may exceed `max_rows`"
     n = len(owner)
+    if n <= max_rows: return [slice(0, n)]
     parts = -(-n//max_rows)   # at least: n/max_rows, rounded up
     edges = np.arange(n + 1)  # where a cut may be
     if whole:
@@ -157,10 +159,11 @@ def expand(self:_Walk, live, log_probs, step):
     least = self.threshold(live.owner, step)
     rows, tokens, values = passing(live, log_probs, least, step, self.normalize)
     ended = tokens == self.ar.end_token_id
-    done = live.extend(rows[ended], tokens[ended], values[ended], step)
-    self.found.append(done)
+    done = ended.nonzero()[:, 0]
+    if len(done):
+        self.found.append(live.extend(rows[done], tokens[done], values[done], step))
     alive = ~(ended | (tokens == self.ar.pad_token_id))
-    if step == self.max_len: alive[:] = False
+    alive = alive.nonzero()[:, 0] if step < self.max_len else done[:0]
     more = self.within_budget(live, rows[alive], tokens[alive], values[alive])
     return self.followed(live, *more)
 

@@ -23,7 +23,8 @@ import torch
 from ..autoregressive import target_lengths
 from ..dynamic import DynamicConformalBeams
 from .peers import (NotInstalled, against_ctranslate2,
-                                            against_generate, against_reference)
+                                            against_generate, against_reference,
+                                            single_inputs)
 from .resources import (compiled, growth, peak_memory,
                                                 preparing, where)
 from .timing import (PAIRS, Bench, Run, Task, batches,
@@ -146,8 +147,9 @@ GROUPS = dict(
     limit=Bench.limit, bfloat16=_bfloat16, reference=against_reference,
     generate=against_generate, ctranslate2=against_ctranslate2, growth=growth,
     memory=peak_memory, calibration=calibration, many=many_calibrations, where=where,
-    compile=compiled, coverage=coverage, preparing=preparing, ray=two_workers)
-ALONE = "where", "preparing", "ray" # groups that run on request
+    compile=compiled, coverage=coverage, preparing=preparing, ray=two_workers,
+    single=single_inputs)
+ALONE = "where", "preparing", "ray", "single" # groups that run on request
 
 # %% ../../nbs/90_bench.ipynb #884bd245
 # groups that one task is enough for

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['EXPLAINED', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins', 'small_frontiers',
-           'against_reference', 'counted_rows', 'generate_rows', 'against_generate', 'ctranslate2_model',
-           'ctranslate2_rows', 'ctranslate2_score', 'against_ctranslate2']
+           'against_reference', 'one_by_one', 'single_inputs', 'counted_rows', 'generate_rows', 'against_generate',
+           'ctranslate2_model', 'ctranslate2_rows', 'ctranslate2_score', 'against_ctranslate2']
 
 # %% ../../nbs/92_peers.ipynb #b9d28240
 import importlib, os, sys, types
@@ -17,10 +17,13 @@ from unittest import mock
 import numpy as np
 import torch
 
-from ..autoregressive import prefix_scores, target_lengths
-from .timing import Bench, Task, batches, compare, score_pairs
+from ..autoregressive import (prefix_scores, sequence_scores,
+                                         target_lengths)
+from .timing import (Bench, Run, Task, batches, compare,
+                                             score_pairs, timed)
 from ..hf.adapter import _no_bar, pad_rows, token_ids
 from ..beams import beam_search
+from ..levelsets import ConformalLevelSets
 
 # %% ../../nbs/92_peers.ipynb #2e42da46
 class NotInstalled(RuntimeError): "A peer that is not there"
@@ -133,6 +136,57 @@ def against_reference(bench:Bench, name:str)->list:
     per_prefix = {**runs, "reference code": peer}
     return [row] + [compare(per_prefix, name, "reference code", unit="prefixes/s",
                             inputs=len(many), **common) for name in list(runs)[2:]]
+
+# %% ../../nbs/92_peers.ipynb #b9aef479
+def one_by_one(
+    runs:dict,    # Name to function of an input, returning its work
+    inputs:list,  # [n] inputs
+    device="cpu", # Where they run
+)->dict: # Name to Run, with a round for each input
+    "Run functions on one input after the other, in alternating order"
+    seen = {name: [] for name in runs}
+    for i, x in enumerate(inputs):
+        for name in list(runs)[::-1 if i % 2 else 1]:
+            seen[name].append(timed(lambda: runs[name](x), device))
+    return {name: Run(*np.array(s, float).T) for name, s in seen.items()}
+
+# %% ../../nbs/92_peers.ipynb #5fe2e12c
+def _waits(wall):
+    "Median and 95 % of seconds, in milliseconds"
+    return dict(zip(("p50", "p95"), 1000*np.quantile(wall, [0.5, 0.95])))
+
+def _single_search(bench, name):
+    Reference, task = load_reference(bench.reference), bench.task(name)
+    x, t, alpha = task.some(bench.n(60))[0], task.thresholds(), 0.01
+    if task.budget: x, t, alpha = small_frontiers(task, bench.n(12), bench.n(36))
+    def ours(v): task.search([v], t, within=False, stop="ended"); return 1
+    def theirs(v): reference_sets(Reference, task, [v], t); return 1
+    ours(x[0]), theirs(x[0])                                              # warms up
+    runs = {"threshold search, one input": ours, "reference code": theirs}
+    runs = one_by_one(runs, x, task.ar.device)
+    row = compare(runs, *runs, group="single", task=name, dtype="float32", aim=8,
+                  unit="inputs/s", inputs=len(x), step_alpha=alpha)
+    return row | _waits(runs["threshold search, one input"].wall)
+
+# %% ../../nbs/92_peers.ipynb #88ea56d5
+def _single_sets(bench, name):
+    task = bench.task(name)
+    few, most = (0.8, 10) if task.budget else (0.9, None)
+    cp = ConformalLevelSets(task.ar, coverage=few, max_len=task.max_len,
+                            max_candidates=most)
+    pairs = task.inputs[:400], task.targets[:400]
+    cp.calibrate_scores(sequence_scores(task.ar, *pairs, task.max_len))
+    x = task.some(bench.n(200 if most is None else 60))[0]
+    cp.predict(x[0])
+    run = one_by_one({"predict": lambda v: len(cp.predict(v))}, x)["predict"]
+    short = run.wall[run.work <= (most or np.inf)]
+    return dict(group="single", task=name, dtype="float32", ours="predict", unit="ms",
+                coverage=few, budget=most, inputs=len(short), status="measured",
+                most=1000. if task.budget else 60., **_waits(short))
+
+def single_inputs(bench:Bench, name:str)->list:
+    "Milliseconds for one input, and how many times as fast as the reference code"
+    return [_single_search(bench, name), _single_sets(bench, name)]
 
 # %% ../../nbs/92_peers.ipynb #fec87252
 @contextmanager

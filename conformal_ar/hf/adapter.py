@@ -317,6 +317,11 @@ def _trial_rows(self:HFModel):
 
 # %% ../../nbs/25_adapter.ipynb #4ca0fc7d
 @patch
+def _trial_start(self:HFModel, rows):
+    "The first step, as a search takes it"
+    return self._begin(*self._read(rows))
+
+@patch
 def _trial(self:HFModel):
     "Log-probabilities that should be equal, by what tells them apart"
     rows = self._trial_rows()
@@ -324,7 +329,7 @@ def _trial(self:HFModel):
     order = torch.arange(2, device=self.device)
     forced = self._forced(*self._read(rows), targets)
     alone = self._forced(*self._read(rows[1:]), targets[1:])
-    state, log_probs = self._begin(*self._read(rows))
+    state, log_probs = self._trial_start(rows)
     steps = [log_probs]
     for i in range(targets.shape[1] - 1): # rows of the cache change places at each step
         order = order.flip(0)

@@ -39,7 +39,7 @@ class _PreparedSeq2Seq(HFSeq2Seq):
         if self.mask is None:
             self.mask = self.hidden.new_ones(self.hidden.shape[:2], dtype=torch.long)
 
-    def _encoded(self, inputs):
+    def _encoded(self, inputs, lean=None):
         rows = list(inputs)
         return self.hidden[rows], self.mask[rows]
 

@@ -20,12 +20,14 @@ from ..autoregressive import placed, real_tokens
 from .adapter import HFModel, _no_bar, pad_rows, shipped_models
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
                                     cache_bytes, make_blocks, prefix_bytes)
+from .lean import LeanT5, encode, fill_cross, lean_t5, step
 from .ready import _token, check_tokens
 
 # %% ../../nbs/28_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
     "An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"
     share = True # may the prefixes of an input share its keys and values?
+    lean = True  # may steps of a plain T5 go without the library's modules?
 
     def _check_kind(self, model):
         "Raise unless `model` is an encoder–decoder that predicts tokens"
@@ -41,18 +43,19 @@ class HFSeq2Seq(HFModel):
 
 # %% ../../nbs/28_seq2seq.ipynb #785f6ec6
 @patch
-def _read(self:HFSeq2Seq, rows):
+def _read(self:HFSeq2Seq, rows, lean=None):
     "Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]"
     ids = pad_rows(rows, self.pad_token_id).to(self.device)
     mask = pad_rows([[1]*len(row) for row in rows], 0).to(self.device)
+    if lean is not None: return encode(lean, ids, mask), mask
     out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
     return out.last_hidden_state, mask
 
 # %% ../../nbs/28_seq2seq.ipynb #43942388
 @patch
-def _encoded(self:HFSeq2Seq, inputs):
+def _encoded(self:HFSeq2Seq, inputs, lean=None):
     "Run the encoder on texts"
-    return self._read(self._input_ids(inputs))
+    return self._read(self._input_ids(inputs), lean)
 
 # %% ../../nbs/28_seq2seq.ipynb #c23b2450
 @patch
@@ -105,6 +108,7 @@ class Seq2SeqState(NamedTuple):
     hidden:torch.Tensor # [B, S, D] encoder output
     mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
     owner:torch.Tensor # [R] which input each prefix belongs to; on the host
+    lean:LeanT5=None # Weights for steps without modules, where that may be
     slots:torch.Tensor=None # [R] row of own that holds each prefix; None: in order
     spent:bool=False # May extend use its memory again?
 
@@ -122,10 +126,16 @@ def _shares(self:HFSeq2Seq)->bool:
         self.model.set_attn_implementation("shared")
     return config._attn_implementation == "shared"
 
+# %% ../../nbs/28_seq2seq.ipynb #7cd5bf51
+@patch
+def _lean(self:HFSeq2Seq)->LeanT5|None:
+    "Weights for steps that go without the library's modules"
+    return lean_t5(self.model, self.dtype) if self.lean and self._shares() else None
+
 # %% ../../nbs/28_seq2seq.ipynb #e378e161
 @patch
-def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
-    "One token for every row: the new state and the next token's log-probabilities"
+def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
+    "Logits of a step of any model; the first fills `cross`"
     self._check_positions(own.get_seq_length() + 1)
     encoded, known, more = hidden, cross, dict(attention_mask=mask)
     if len(cross): # after the first step only the shape of what was encoded counts
@@ -135,22 +145,38 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
         else:
             rows = placed(owner, self.device)
             known, more = _select(cross, rows), dict(attention_mask=mask[rows])
-    caches = EncoderDecoderCache(own, known)
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
-                     decoder_input_ids=placed(tokens, self.device)[:, None],
-                     past_key_values=caches, **more)
-    cross = cross if len(cross) else caches.cross_attention_cache
-    log_probs = out.logits[:, -1].float().log_softmax(-1)
-    return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
+                     decoder_input_ids=tokens[:, None], **more,
+                     past_key_values=EncoderDecoderCache(own, known))
+    return out.logits[:, -1]
+
+# %% ../../nbs/28_seq2seq.ipynb #96bc8a24
+@patch
+def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
+    "One token for every row: the new state and the next token's log-probabilities"
+    tokens = placed(tokens, self.device)
+    if lean is None: logits = self._by_modules(own, cross, hidden, mask, owner, tokens)
+    else:
+        if not len(cross): fill_cross(lean, cross, hidden)
+        logits = step(lean, own, make_blocks(owner, cross, mask, self.dtype), tokens)
+    log_probs = logits.float().log_softmax(-1)
+    return Seq2SeqState(own, cross, hidden, mask, owner, lean), log_probs
 
 # %% ../../nbs/28_seq2seq.ipynb #32fbc7cb
 @patch
-def _begin(self:HFSeq2Seq, hidden, mask):
+def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
     "Take the first decoding step"
     owner, own = torch.arange(len(hidden)), DynamicCache()
     own.layer_class_to_replicate = PrefixLayer
     first = torch.full_like(owner, self.start_token_id)
-    return self._step(own, DynamicCache(), hidden, mask, owner, first)
+    return self._step(own, DynamicCache(), hidden, mask, owner, first, lean)
+
+# %% ../../nbs/28_seq2seq.ipynb #e3d7d72a
+@patch
+def _trial_start(self:HFSeq2Seq, rows):
+    "The first step, as a search takes it"
+    lean = self._lean()
+    return self._begin(*self._read(rows, lean), lean)
 
 # %% ../../nbs/28_seq2seq.ipynb #98681361
 @patch
@@ -159,7 +185,8 @@ def start(self:HFSeq2Seq,
     inputs # [B] texts
 )->tuple: # State and [B, V] log-probabilities of the first token, float32
     "Encode the inputs and take the first decoding step"
-    return self._begin(*self._encoded(inputs))
+    lean = self._lean()
+    return self._begin(*self._encoded(inputs, lean), lean)
 
 # %% ../../nbs/28_seq2seq.ipynb #7ca654b7
 @patch
@@ -170,11 +197,12 @@ def extend(self:HFSeq2Seq,
     tokens # [R] token to append to each
 )->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
     "Append one token to each chosen row"
-    rows, tokens = _chosen(rows, tokens, len(state.owner), self.vocab_size)
+    words = self.vocab_size if state.lean is None else len(state.lean.head)
+    rows, tokens = _chosen(rows, tokens, len(state.owner), words)
     own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
     owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
-                                owner[inside], tokens[inside])
+                                owner[inside], tokens[inside], state.lean)
     if slots is not None: log_probs = log_probs[placed(slots, self.device)]
     return new._replace(owner=owner, slots=slots), log_probs
 
