@@ -18,7 +18,7 @@ root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
-EVERYDAY = [".ci/test.py", "--flags", "slow", "n1_chemist"] # the sets of twenty everyday reactions
+EVERYDAY = [".ci/test.py", "--flags", "slow", "90_chemist"] # the sets of twenty everyday reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], EVERYDAY],
@@ -28,14 +28,14 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("_single", ["--only", "single"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
     "demo": [], "benchmarks": [],
-    "additions": ["96_run_additions", "98_run_comparisons"],
-    "reactions": ["97_run_reactions", "98_run_comparisons"]}
+    "additions": ["97_run_additions", "99_run_comparisons"],
+    "reactions": ["98_run_reactions", "99_run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["91_benchmarks"],
-    "additions": ["14_levelsets", "21_selection", "22_adaptive", "23_weighted", "42_additions_results", "69_compared",
-                  "72_commands", "73_demo", "83_predict"],
-    "reactions": ["21_selection", "22_adaptive", "23_weighted", "51_product_masks", "57_reactions_results",
-                  "69_compared", "72_commands", "73_demo", "83_predict"]}
+    "demo": [], "benchmarks": ["85_benchmarks"],
+    "additions": ["13_levelsets", "20_selection", "21_adaptive", "22_weighted", "41_additions_results", "68_compared",
+                  "77_commands", "79_demo", "78_predict"],
+    "reactions": ["20_selection", "21_adaptive", "22_weighted", "50_product_masks", "56_reactions_results",
+                  "68_compared", "77_commands", "79_demo", "78_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 

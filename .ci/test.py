@@ -1,7 +1,7 @@
 """Check the project, then run every notebook as nbdev's `test_nb` does, each in a process of its own.
 
     python .ci/test.py                  everything
-    python .ci/test.py 00 05_search     only the notebooks whose names begin so, without the checks
+    python .ci/test.py 00 04_search     only the notebooks whose names begin so, without the checks
     python .ci/test.py --flags slow 05  also the cells flagged `#| slow`
 
 The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
