@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..calibration import at_coverage
 from .command_line import (_brief, _explain, _guaranteed,
                                            _load_calibration)
-from .commands import _inputs, _take
+from .calibrate import _inputs, _take
 from .predict import _record, _summary
 from ..levelsets import ConformalLevelSets
 from ..planning import coverage_band

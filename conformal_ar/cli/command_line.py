@@ -184,9 +184,9 @@ def _canonicalize(task):
 def _need_data(task):
     "An error that says how to get them, where the data of a task are missing"
     if task != "reactions": return
-    from conformal_ar.tasks.archives import find_archive
+    from conformal_ar.tasks.reaction_archives import find_archive
     if all(find_archive(p) for p in ("valid", "test")): return
-    load = ("from conformal_ar.tasks.archives import load_reactions; "
+    load = ("from conformal_ar.tasks.reaction_archives import load_reactions; "
             "load_reactions('partial')")
     raise FileNotFoundError("the reactions of USPTO-MIT are not on this machine: put "
         "valid.txt.tar.gz and test.txt.tar.gz into a folder uspto-mit/ and set "
@@ -201,7 +201,7 @@ def _held_out(task):
         from conformal_ar.tasks.additions import load_additions
         parts = load_additions(seed=0)
     else:
-        from conformal_ar.tasks.archives import load_reactions
+        from conformal_ar.tasks.reaction_archives import load_reactions
         _need_data(task)
         parts = load_reactions("partial") # what the shipped model was not trained on
     rows = np.random.default_rng(0).permutation(len(parts["held_out"]))

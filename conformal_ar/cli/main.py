@@ -16,11 +16,11 @@ from .command_line import (Calibration, Data, Device, InputColumn,
                                            SameModel, TargetColumn, Task, TaskName,
                                            _check_device, _load_calibration,
                                            _load_model, _o, _short, _writable, app)
-from .commands import _pairs
+from .calibrate import _pairs
 from .predict import _command
 
 # %% ../../nbs/80_main.ipynb #fffdc3c9
-from .commands import calibrate # noqa: F401
+from .calibrate import calibrate # noqa: F401
 from .demo import demo # noqa: F401
 from .predict import evaluate, predict # noqa: F401
 

@@ -19,7 +19,7 @@ from .command_line import (Calibration, Data, Device, InputColumn,
                                            _brief, _check_device, _load_calibration,
                                            _need_data, _noted, _o, _say, _short,
                                            _writable, app)
-from .commands import _inputs, _pairs, _sorted, _usable
+from .calibrate import _inputs, _pairs, _sorted, _usable
 from ..saving import is_shipped
 from ..tables import (Input, _input, at, jsonl_text, member_rows,
                                  sets_csv)
@@ -43,7 +43,7 @@ def _record(x, s=None, cleaned=None, error=None):
 # %% ../../nbs/78_predict.ipynb #0b4fd3f1
 def _sdf(records):
     "Records as an SD file; an empty set or an error is an entry without atoms"
-    from conformal_ar.tasks.chemistry_files import sdf_text
+    from conformal_ar.tasks.molecule_files import sdf_text
     rows = [row for record in records for row in member_rows(record)]
     return sdf_text([(row.get("text"), row.get("name") or f"line {row['line']}", row)
                      for row in rows])

@@ -22,7 +22,7 @@ import torch
 
 from ..autoregressive import target_lengths
 from ..dynamic import DynamicConformalBeams
-from .peers import (NotInstalled, against_ctranslate2,
+from .engines import (NotInstalled, against_ctranslate2,
                                             against_generate, against_reference,
                                             single_inputs)
 from .resources import (compiled, growth, peak_memory,

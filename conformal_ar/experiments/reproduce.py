@@ -258,7 +258,7 @@ def reactions_passes(
     pool=None, # Other Reactions than those that the shipped model's split holds out
 )->Passes: # Of the about 14,000 held-out reactions of fewer than 50 tokens
     "The passes of the reactions task"
-    from conformal_ar.tasks.archives import load_reactions
+    from conformal_ar.tasks.reaction_archives import load_reactions
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
     pool = pool[:len(pool) if pairs is None else pairs]
     return Passes(model, pool.inputs, pool.targets, 50, folder, progress)

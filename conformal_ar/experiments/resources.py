@@ -262,7 +262,7 @@ def compiled(bench:Bench, name:str)->list:
 # %% ../../nbs/87_resources.ipynb #546eacfa
 def _cleaned():
     "Rows of the two small archives"
-    from conformal_ar.tasks.archives import clean_archive
+    from conformal_ar.tasks.reaction_archives import clean_archive
     with TemporaryDirectory() as empty:           # no cleaned copy is there
         return [row for part in ("valid", "test")
                 for row in clean_archive(part, empty, progress=False)]

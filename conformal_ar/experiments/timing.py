@@ -129,7 +129,7 @@ def held_out(name):
     if name == "additions":
         from conformal_ar.tasks.additions import load_additions
         return load_additions()["held_out"]
-    from conformal_ar.tasks.archives import load_reactions
+    from conformal_ar.tasks.reaction_archives import load_reactions
     return load_reactions("partial", progress=False)["held_out"]
 
 # %% ../../nbs/83_timing.ipynb #628b75a4

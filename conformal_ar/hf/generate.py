@@ -16,7 +16,7 @@ from transformers.utils import ModelOutput
 
 from ..autoregressive import check_ids
 from ..dynamic import DynamicConformalBeams
-from .prepared import (CalibratedOn, _Stopping, check_calibrated,
+from .generate_call import (CalibratedOn, _Stopping, check_calibrated,
                                       check_request, longest_of, other_ends, prepared,
                                       special_tokens, step_thresholds,
                                       without_added_ends)

@@ -17,7 +17,7 @@ from ..files import whole_file
 from ..guarantee import Guarantee
 from ..sets import PredictionSet
 from .reactions import parse_reaction
-from .spellings import (_rdkit, canonical_molecule, follow, has_maps,
+from .smiles_spellings import (_rdkit, canonical_molecule, follow, has_maps,
                                           remove_maps)
 
 # %% ../../nbs/47_chemistry.ipynb #b14aef79

@@ -14,7 +14,7 @@ import numpy as np
 from ..files import whole_file
 from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
 from .reactions import Reaction, _side_by_side
-from .spellings import _rdkit, _written, follow
+from .smiles_spellings import _rdkit, _written, follow
 
 # %% ../../nbs/48_packing.ipynb #2a40e9de
 def _random_spelling(mol, rng):

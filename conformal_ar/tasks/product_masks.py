@@ -18,7 +18,7 @@ from ..hf.masks import Masked
 from ..hf.tokenizers import smiles_tokens
 from .chemistry import canonical
 from .smiles_reader import bare_token, element, piece_tables
-from .spellings import _rdkit
+from .smiles_spellings import _rdkit
 
 # %% ../../nbs/50_product_masks.ipynb #e3d75cf7
 class SmilesGrammar:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from .chemistry import match_atoms
 from .reactions import BadReaction, Reaction, parse_reaction
-from .spellings import _rdkit, follow
+from .smiles_spellings import _rdkit, follow
 
 # %% ../../nbs/45_reaction_files.ipynb #6368927a
 class Archive(NamedTuple):

@@ -19,7 +19,7 @@ from ..hf.tokenizers import smiles_tokenizer
 from .packed_batches import PackedReactions
 from .reaction_model import (REACTION_PRESETS, ReactionPreset,
                                                together)
-from .reaction_run import ReactionRun
+from .reaction_loop import ReactionRun
 
 # %% ../../nbs/55_reaction_training.ipynb #f18a6c8b
 def _start_folder(start): # None, a folder, or the name of a shipped model
@@ -164,7 +164,7 @@ def _vocabulary(folder):
 def _pack(path, split, more, start, pieces, quiet):
     "Load the archives and write the packed file"
     vocabulary = _vocabulary(start) if start else None
-    from conformal_ar.tasks.archives import load_reactions
+    from conformal_ar.tasks.reaction_archives import load_reactions
     from conformal_ar.tasks.packing import pack_reactions
     data = load_reactions(split, progress=not quiet, more=more)
     path.parent.mkdir(parents=True, exist_ok=True)

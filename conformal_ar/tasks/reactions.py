@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..hf.tokenizers import smiles_tokens
-from .spellings import _map, _mapped_molecule, follow
+from .smiles_spellings import _map, _mapped_molecule, follow
 
 # %% ../../nbs/43_reactions.ipynb #b7c40942
 class Reaction(NamedTuple):

@@ -28,7 +28,7 @@ from ..levelsets import ConformalLevelSets
 from ..pairs import encode_targets
 from ..saving import shipped_calibrations
 from .additions import load_additions
-from .archives import clean_archive
+from .reaction_archives import clean_archive
 from .chemistry import by_inchi, canonical, without_salts
 from .product_masks import mask_products
 from .reactions import split_reactions
