@@ -4,7 +4,7 @@
     python .ci/results.py additions      all that depends on the model of a task: additions or reactions
     python .ci/results.py benchmarks     speed and memory on this machine (an hour, with nothing else running)
     python .ci/results.py all            everything
-    python .ci/results.py 92 95          only these notebooks, by the beginnings of their names
+    python .ci/results.py 97 98          only these notebooks, by the beginnings of their names
     python .ci/results.py --list all     name the notebooks and run none
 
 Long runs come first, then the pages that read their files or load the task's model, then the README.
@@ -26,7 +26,7 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]),
         ("_single", ["--only", "single"]))]}
-RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 94
+RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 97
     "demo": [], "benchmarks": [],
     "additions": ["97_run_additions", "99_run_comparisons"],
     "reactions": ["98_run_reactions", "99_run_comparisons"]}
