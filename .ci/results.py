@@ -18,10 +18,10 @@ root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
-EVERYDAY = [".ci/test.py", "--flags", "slow", "90_chemist"] # the sets of twenty everyday reactions
+SLOW = [".ci/test.py", "--flags", "slow", "31_precision", "90_chemist"] # rounding, and twenty everyday reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
-    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], EVERYDAY],
+    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], SLOW],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]),
