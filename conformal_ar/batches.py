@@ -64,10 +64,11 @@ def _columns(s):
     "A set, or an exception, as columns that have the same types in all rows"
     if isinstance(s, Exception):
         said = " ".join(str(s).split()).replace("input 0 ", "it ")
-        return dict(size=0, texts=[], probabilities=[], truncated=False, error=said)
+        return dict(size=0, texts=[], probabilities=[], truncated=False,
+                    certified=False, error=said)
     probabilities = list(map(float, s.probabilities))
     return dict(size=len(s), texts=list(s), probabilities=probabilities,
-                truncated=bool(s.truncated), error="")
+                truncated=bool(s.truncated), certified=bool(s.certified), error="")
 
 # %% ../nbs/75_batches.ipynb #59dcc23d
 class PredictBatches(Batches):
