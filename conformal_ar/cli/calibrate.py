@@ -18,7 +18,7 @@ from .command_line import (Data, Device, InputColumn, Model,
                                            _canonicalize, _choose_max_len, _encode,
                                            _guaranteed, _load_model, _masked,
                                            _named_pairs, _need_data, _o, _procedure,
-                                           _say, _short, _task, _task_max_len, _tasks,
+                                           _say, _short, _task, _tasks,
                                            _writable, app)
 from ..tables import (TABLES, Input, at, check_text, line_inputs,
                                  read_columns, table_inputs)
@@ -148,7 +148,9 @@ def _check_len(procedure, max_len, lengths, task):
 def _max_len(procedure, max_len, others, task, ar):
     "The most tokens of a sequence: as given, from other targets, or of the task"
     if others: return _choose_max_len(ar, others)
-    if max_len is None and procedure != "level-sets": return _task_max_len(task, ar)
+    if max_len is None and procedure != "level-sets":
+        from conformal_ar.tasks.shipped import task_max_len
+        return task_max_len(task, ar)
     return max_len
 
 # %% ../../nbs/77_calibrate.ipynb #d45190a2

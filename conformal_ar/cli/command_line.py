@@ -232,13 +232,6 @@ def _choose_max_len(ar, targets):
     ids, spelt = _encode(ar, targets)
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])
 
-def _task_max_len(task, ar):
-    "The most tokens of a sequence of a task"
-    # held-out products have fewer than 50 tokens, as in the paper, and the end token
-    if task == "reactions": return 50
-    from conformal_ar.tasks.additions import load_additions
-    return _choose_max_len(ar, load_additions(seed=0)["train"].targets)
-
 # %% ../../nbs/76_command_line.ipynb #8083a86e
 def _masked(ar, masks):
     "The model, under the masks of products if these are wanted"

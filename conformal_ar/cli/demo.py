@@ -15,7 +15,7 @@ import typer
 from .command_line import (Device, TaskName, _canonicalize,
                                            _choose_max_len, _held_out, _load_model,
                                            _need_data, _o, _procedure, _say,
-                                           _task_max_len, _writable, app)
+                                           _writable, app)
 from .predict import _command, _table
 
 # %% ../../nbs/79_demo.ipynb #aba1038f
@@ -177,7 +177,8 @@ def _reaction_runs(ar, cal, test, coverages, max_len, most):
 def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
     "The demo on held-out reactions: rows of the table, examples, and pictures"
     from conformal_ar.tasks.chemistry import draw
-    (held_out, parts), max_len = _held_out("reactions"), _task_max_len("reactions", ar)
+    from conformal_ar.tasks.shipped import task_max_len
+    (held_out, parts), max_len = _held_out("reactions"), task_max_len("reactions", ar)
     cal, test = _split(held_out, n_cal, n_test, seed)
     _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
          "trained on")

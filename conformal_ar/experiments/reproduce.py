@@ -256,12 +256,14 @@ def reactions_passes(
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
     pool=None, # Other Reactions than those that the shipped model's split holds out
-)->Passes: # Of the about 14,000 held-out reactions of fewer than 50 tokens
+)->Passes: # Of the held-out reactions, of all lengths
     "The passes of the reactions task"
     from conformal_ar.tasks.reaction_archives import load_reactions
+    from conformal_ar.tasks.shipped import task_max_len
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
     pool = pool[:len(pool) if pairs is None else pairs]
-    return Passes(model, pool.inputs, pool.targets, 50, folder, progress)
+    max_len = task_max_len("reactions", model)
+    return Passes(model, pool.inputs, pool.targets, max_len, folder, progress)
 
 # %% ../../nbs/62_reproduce.ipynb #312f843f
 _reactions2 = dict(step_alphas=(0.01, 0.005), repetitions=50, max_candidates=20,

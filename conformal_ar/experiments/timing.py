@@ -21,6 +21,7 @@ from ..dynamic import DynamicConformalBeams
 from ..hf.adapter import pad_rows, shipped_models, token_ids
 from ..hf.seq2seq import HFSeq2Seq
 from ..search import threshold_search
+from ..tasks.shipped import task_max_len
 
 # %% ../../nbs/83_timing.ipynb #19728da4
 class Run(NamedTuple):
@@ -120,8 +121,8 @@ def search(self:Task, inputs, thresholds, within=True, **kwargs):
                             max_candidates=budget, **kwargs)
 
 # %% ../../nbs/83_timing.ipynb #7d0be528
-# decoding steps, calibration pairs, budget
-PAIRS = dict(additions=(9, 4000, None), reactions=(50, 1000, 64))
+# calibration pairs, budget
+PAIRS = dict(additions=(4000, None), reactions=(1000, 64))
 
 # %% ../../nbs/83_timing.ipynb #b39495b2
 def held_out(name):
@@ -149,7 +150,8 @@ def load_task(
     "A shipped model, its calibration scores, and held-out pairs in random order"
     pairs, ar = held_out(name), HFSeq2Seq.from_pretrained(name, device=device)
     pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
-    inputs, targets, (max_len, n, budget) = pairs.inputs, pairs.targets, PAIRS[name]
+    inputs, targets, (n, budget) = pairs.inputs, pairs.targets, PAIRS[name]
+    max_len = task_max_len(name, ar)
     n = max(500, round(n*scale))           # fewer are not enough for the usual risk
     scores = prefix_scores(ar, inputs[:n], targets[:n], max_len)
     peer = _as_loaded(ar, name)

@@ -187,7 +187,6 @@ def split_reactions(
     split:str, # Paper or partial
     separated:bool=False, # Tell reactants from reagents in the source
     aligned:bool=True, # Spell targets in the order of their sources, else canonically
-    below:int=50, # Held-out targets have fewer tokens
     cuts=(2_000, 20_000), # Of the test lines, for partial
     more:dict=None, # Cleaned rows by name of file, for training
 )->ReactionSplits: # Parts held_out, valid and train
@@ -206,11 +205,8 @@ def split_reactions(
     for name in ("held_out", "valid"):
         p = parts[name]
         new = np.array([r.mixed not in seen for r in p.rows], bool)
-        short = np.array([name == "valid" or len(smiles_tokens(t)) < below
-                          for t in p.targets], bool)
-        report[name] |= {f"target of {below} tokens or more": int((~short).sum()),
-                         "source seen in training": int((short & ~new).sum())}
-        parts[name] = p[np.flatnonzero(new & short)]
+        report[name]["source seen in training"] = int((~new).sum())
+        parts[name] = p[np.flatnonzero(new)]
     out = ReactionSplits(parts)
     out.report = report
     for name, p in out.items(): report.setdefault(name, {})["kept"] = len(p)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHIPPED_TASKS', 'UNIT', 'CHOICES', 'ShippedTask', 'shipped_pairs', 'pack_scores', 'unpack_scores', 'read_shipped',
-           'load_shipped', 'ship_calibration', 'main']
+           'task_max_len', 'load_shipped', 'ship_calibration', 'main']
 
 # %% ../../nbs/93_shipped.ipynb #60728ca8
 import json
@@ -52,7 +52,7 @@ def _sums():
 @cache
 def _reactions():
     archives = {name: clean_archive(name) for name in ("valid", "test")}
-    parts = split_reactions(archives, "partial", below=10**6) # products of any length
+    parts = split_reactions(archives, "partial")
     return parts["held_out"], parts["valid"].targets
 
 SHIPPED_TASKS = dict(
@@ -112,6 +112,21 @@ def _chosen(name, lists, asked):
     offered = "; ".join(_said({c: one[c] for c in CHOICES}) for one in lists)
     raise ValueError(f"no shipped calibration of {name} has {_said(asked)}; there are: "
                      f"{offered}. For others, calibrate on pairs of your own")
+
+# %% ../../nbs/93_shipped.ipynb #b5d0c1a2
+def _longest(bare, task):
+    lengths = target_lengths(bare.encode(task.pool()[1]), bare.end_token_id)
+    return choose_max_len(lengths, task.quantile)
+
+def task_max_len(
+    name:str, # Of the task
+    model,    # With or without masks
+)->int: # Tokens, the end token counted
+    "The most tokens of a target, chosen on pairs that do not calibrate"
+    bare = getattr(model, "bare", model)
+    known = {one["fingerprint"]: one["max_len"] for one in read_shipped(name)["lists"]}
+    mine = known.get(bare.fingerprint())
+    return _longest(bare, SHIPPED_TASKS[name]) if mine is None else mine
 
 # %% ../../nbs/93_shipped.ipynb #9c47647b
 def _bare(model, mask):
@@ -247,12 +262,10 @@ def ship_calibration(
 )->Path: # The file
     "Score calibration pairs of a task, and write the file that comes with the package"
     task, lists = SHIPPED_TASKS[name], []
-    some, (_, others) = shipped_pairs(name, 0, pairs), task.pool()
+    some = shipped_pairs(name, 0, pairs)
     for dtype in dtypes:
         bare = HFSeq2Seq.from_pretrained(name, dtype=getattr(torch, dtype))
-        if max_len is None:
-            lengths = target_lengths(bare.encode(others), bare.end_token_id)
-            max_len = choose_max_len(lengths, task.quantile)
+        if max_len is None: max_len = _longest(bare, task)
         most = budget if dtype == dtypes[0] else None
         lists += _lists(bare, task, some, max_len, most, budget_pairs, folder, progress)
     order = f"the first of {name} in the order of default_rng(0), see shipped_pairs"
