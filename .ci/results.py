@@ -28,7 +28,7 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("_single", ["--only", "single"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 97
     "demo": [], "benchmarks": [],
-    "additions": ["97_run_additions", "99_run_comparisons"],
+    "additions": ["97_run_additions"],
     "reactions": ["98_run_reactions", "99_run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["85_benchmarks"],

@@ -24,7 +24,8 @@ from .repetitions import (beam_ranks, kept, subset_repetitions,
                                                   subset_rows)
 from ..files import environment
 from ..beams import beam_search
-from ..hypotheses import Hypotheses, true_rows
+from ..equivalence import canonical_form, merge_equivalent
+from ..hypotheses import Hypotheses, prediction_sets, true_rows
 
 # %% ../../nbs/62_reproduce.ipynb #d9d653c2
 class Passes:
@@ -177,6 +178,24 @@ def class_coverage(self:Passes,
     return dict(width=width, n=n, coverage=hits/n, low=low, high=high,
                 strings=self.beams(width).coverage,
                 invalid=float(np.mean([form is None for form in forms])))
+
+# %% ../../nbs/62_reproduce.ipynb #be57a125
+@patch
+def best_answers(self:Passes,
+    canonicalize=None, # Text to canonical form: answers in one form are one
+    width:int=5,       # Beam width
+)->dict: # score, following, right: lists of length n
+    "Log-likelihood of the best answer, probability of the next, is the best right?"
+    sets = prediction_sets(self.beam_table(width), self.model, self.inputs)
+    targets, rows = self.model.decode(self.ids), []
+    if canonicalize:
+        sets = [merge_equivalent(s, canonicalize) for s in sets]
+        targets = [canonical_form(canonicalize, t) for t in targets]
+    for s, target in zip(sets, targets):
+        best, following = [*s.probabilities, 0, 0][:2]
+        score, right = np.log(max(best, 1e-300)), len(s) and s[0] == target
+        rows.append((float(f"{score:.5g}"), float(f"{following:.5g}"), int(right)))
+    return {k: list(v) for k, v in zip(("score", "following", "right"), zip(*rows))}
 
 # %% ../../nbs/62_reproduce.ipynb #ce181657
 def subset_table(
