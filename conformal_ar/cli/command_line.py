@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['app', 'Data', 'Task', 'Calibration', 'Model', 'SameModel', 'Device', 'InputColumn', 'TargetColumn', 'OneLineErrors',
-           'conformal_ar', 'ProcedureName', 'TaskName']
+           'conformal_ar', 'run_command', 'ProcedureName', 'TaskName']
 
 # %% ../../nbs/76_command_line.ipynb #539e3b21
-import errno, json, pickle, warnings, zipfile
+import errno, json, pickle, shlex, warnings, zipfile
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from ..saving import is_shipped
 from ..tables import printable
 
 # %% ../../nbs/76_command_line.ipynb #e25ef5c8
@@ -85,6 +86,23 @@ def conformal_ar(
         help="Show the version.")]=False,
 ):
     "What every command takes"
+
+# %% ../../nbs/76_command_line.ipynb #92af5124
+def run_command(
+    folder,     # Its name is left out of what is shown
+    *words,     # After conformal-ar
+    code:int=0, # The exit code that is expected
+): # What click's runner gives: stdout, stderr, exit_code
+    "Run a command, and show it and what it says as a terminal does"
+    from typer.testing import CliRunner
+    words = [str(w) for w in words]
+    out = CliRunner().invoke(app, words, prog_name="conformal-ar")
+    if out.exit_code != code: raise AssertionError(out.output or repr(out.exception))
+    said = [o for o in out.stderr.splitlines() if o.startswith("conformal-ar:")]
+    lines = _brief(f"$ conformal-ar {shlex.join(words)}", 300), *said, out.stdout
+    shown = "\n".join(lines).replace(f"{folder}/", "").replace(str(folder), ".")
+    print(printable(shown).rstrip() + "\n")
+    return out
 
 # %% ../../nbs/76_command_line.ipynb #602f9359
 class ProcedureName(str, Enum):
@@ -193,30 +211,6 @@ def _need_data(task):
         "CONFORMAL_AR_DATA to the folder above it, or download them with: "
         f'python -c "{load}"')
 
-# %% ../../nbs/76_command_line.ipynb #427b3cdb
-def _held_out(task):
-    "Held-out pairs of a task in a fixed random order, and all its parts"
-    import numpy as np
-    if task == "additions":
-        from conformal_ar.tasks.additions import load_additions
-        parts = load_additions(seed=0)
-    else:
-        from conformal_ar.tasks.reaction_archives import load_reactions
-        _need_data(task)
-        parts = load_reactions("partial") # what the shipped model was not trained on
-    rows = np.random.default_rng(0).permutation(len(parts["held_out"]))
-    return parts["held_out"][rows], parts
-
-# %% ../../nbs/76_command_line.ipynb #fa046ab2
-def _named_pairs(task, half, n):
-    "Some pairs of one half (0 or 1) of a task's held-out pairs"
-    part, _ = _held_out(task)
-    cut = len(part)//2
-    if not 1 <= n <= cut:
-        raise ValueError(f"--pairs must be at least 1 and at most {cut:,}")
-    some = part[cut*half:][:n]
-    return some.inputs, some.targets
-
 # %% ../../nbs/76_command_line.ipynb #541f22d1
 def _encode(ar, targets):
     "Ids of targets and which can be spelt, without the warning that `calibrate` gives"
@@ -232,43 +226,54 @@ def _choose_max_len(ar, targets):
     ids, spelt = _encode(ar, targets)
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])
 
-# %% ../../nbs/76_command_line.ipynb #8083a86e
+# %% ../../nbs/76_command_line.ipynb #46690bff
 def _masked(ar, masks):
     "The model, under the masks of products if these are wanted"
     if not masks: return ar
     from conformal_ar.tasks.product_masks import mask_products
     return mask_products(ar)
 
-def _noted(folder, task=None):
-    "Model, task and masks, as `calibrate` noted them"
-    from conformal_ar.saving import FIELDS
-    from conformal_ar.saving import calibration_file, read_calibration
-    data = read_calibration(folder, FIELDS)
-    noted = data["notes"]
-    kinds = dict(model=str|None, task=str|None, masks=bool|None)
-    if any(not isinstance(noted.get(k), kind) for k, kind in kinds.items()):
-        raise ValueError(f"{calibration_file(folder)}: odd notes of model, task and "
-                         f"masks: {_brief(json.dumps(noted))}; calibrate again")
-    task = getattr(task, "value", task) or noted.get("task")
-    # one that was made in Python has no notes
-    molecules = data["canonicalize"] == "conformal_ar.tasks.chemistry.canonical"
-    if task is None and molecules: task = "reactions"
-    return dict(model=noted.get("model"), task=task, masks=bool(noted.get("masks")))
-
-# %% ../../nbs/76_command_line.ipynb #46690bff
 def _load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.adaptive import AdaptiveLevelSets
-    from conformal_ar.loading import load
+    from conformal_ar.loading import load, model_notes
     from conformal_ar.saving import FIELDS, read_calibration
-    noted = _noted(folder, task)
-    model, task = model or noted["model"], noted["task"]
-    if model is None: raise ValueError(
+    noted = model_notes(folder)
+    task = getattr(task, "value", task) or noted["task"]
+    if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = _masked(_load_model(model, device), noted["masks"])
     stream = "adaptive" in read_calibration(folder, FIELDS)["notes"]
     read = AdaptiveLevelSets.load if stream else load
     return read(folder, ar, canonicalize=_canonicalize(task)), task
+
+# %% ../../nbs/76_command_line.ipynb #7904ec0d
+Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds "
+    "the whole sequence, for additions (0.9 by default) and reactions (0.7), which "
+    "come with the package; a folder has its own.")]
+
+def _task_of(calibration, task):
+    "The name of the task of a calibration"
+    from conformal_ar.loading import model_notes
+    name, asked = str(calibration), getattr(task, "value", task)
+    if not is_shipped(name): return asked or model_notes(calibration)["task"]
+    if asked in (None, name): return name
+    raise ValueError(f"the calibration is of {name}, but the task is {asked}")
+
+def _open_calibration(calibration, coverage=None, model=None, device=None, task=None):
+    "A calibration of the package, of which it is said what holds, or a saved one"
+    from conformal_ar.loading import load
+    if not is_shipped(name := str(calibration)):
+        if coverage is None: return _load_calibration(calibration, model, device, task)
+        raise ValueError(f"--coverage is for the calibrations of the package: {name} "
+                         "has its own")
+    from conformal_ar.tasks.shipped import SHIPPED_TASKS
+    if model: raise ValueError(f"{name} brings its own model: leave --model out")
+    if device: _check_device(device)
+    if coverage is None: coverage = SHIPPED_TASKS[name].coverage
+    cp = load(name, coverage=coverage, device=device)
+    _say(f"{_guaranteed(cp.guarantee)} For other inputs: conformal-ar calibrate.")
+    return cp, name
 
 # %% ../../nbs/76_command_line.ipynb #c1ec3dbb
 def _procedure(name):
