@@ -25,8 +25,8 @@ from ..dynamic import DynamicConformalBeams
 from .engines import (NotInstalled, against_ctranslate2,
                                             against_generate, against_reference,
                                             single_inputs)
-from .resources import (compiled, growth, peak_memory,
-                                                preparing, where)
+from .resources import (compiled, growth, long_prompts,
+                                                peak_memory, preparing, where)
 from .timing import (PAIRS, Bench, Run, Task, batches,
                                              compare, in_dtype)
 from ..files import (_version, check_file, markdown_table, write_results,
@@ -148,13 +148,13 @@ GROUPS = dict(
     generate=against_generate, ctranslate2=against_ctranslate2, growth=growth,
     memory=peak_memory, calibration=calibration, many=many_calibrations, where=where,
     compile=compiled, coverage=coverage, preparing=preparing, ray=two_workers,
-    single=single_inputs)
-ALONE = "where", "preparing", "ray", "single" # groups that run on request
+    single=single_inputs, prompts=long_prompts)
+ALONE = "where", "preparing", "ray", "single", "prompts" # groups that run on request
 
 # %% ../../nbs/84_bench.ipynb #884bd245
 # groups that one task is enough for
 ONLY = dict(growth="additions", memory="additions", many="additions",
-            preparing="reactions", ray="additions")
+            preparing="reactions", ray="additions", prompts="additions")
 
 # %% ../../nbs/84_bench.ipynb #670c6b74
 def attempt(

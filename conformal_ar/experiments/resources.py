@@ -191,17 +191,16 @@ def long_prompt(
     return dict(seconds=seconds, bytes=kept_bytes(state), log_probs=log_probs)
 
 # %% ../../nbs/87_resources.ipynb #14110a3a
-def long_prompts(bench:Bench=None)->list:
+def long_prompts(bench:Bench, name:str="small Llama")->list:
     "Shared and copied prompts, in turn"
-    size = (lambda n: n) if bench is None else bench.n
-    ar, tokens, prefixes, steps = small_llama(), size(1000), size(512), 12
+    ar, tokens, prefixes, steps = small_llama(), bench.n(1000), bench.n(512), 12
     runs = {True: [], False: []}
     for round in range(3):
         for share in ((True, False), (False, True))[round % 2]:
             runs[share].append(long_prompt(ar, share, tokens, prefixes, steps))
     one = 4*2*2*2**5*4 # bytes of a token: layers, kinds, heads, width, float32
     least = one*(tokens + prefixes*steps)
-    return [dict(group="long prompts", what="shared" if share else "copied",
+    return [dict(group="prompts", what="shared" if share else "copied",
                  tokens=tokens, prefixes=prefixes, steps=steps, status="measured",
                  seconds=float(np.median([r["seconds"] for r in found])),
                  MB=found[0]["bytes"]/1e6, over_least=found[0]["bytes"]/least)
@@ -270,13 +269,15 @@ def _cleaned():
 # %% ../../nbs/87_resources.ipynb #8fd46ea5
 def preparing(bench:Bench, name:str)->list:
     "Seconds from the archives of validation and test to token ids"
-    from conformal_ar.hf.tokenizers import smiles_tokens
+    from conformal_ar.hf.tokenizers import smiles_pattern, smiles_tokens
     from conformal_ar.tasks.reactions import Reaction
     rows, cleaning, _ = timed(_cleaned)
     tokenizer = HFSeq2Seq.from_pretrained(name, device=bench.device).tokenizer
     texts = [t for r in rows if isinstance(r, Reaction) for t in (r.mixed, r.product)]
     words, end = tokenizer.get_vocab(), tokenizer.eos_token_id
-    def pack(): return [[*(words[t] for t in smiles_tokens(s)), end] for s in texts]
+    pattern = smiles_pattern(words)
+    def cut(text): return [*(words[t] for t in smiles_tokens(text, pattern)), end]
+    def pack(): return [cut(text) for text in texts]
     packed, packing, _ = timed(pack)
     ids, tokenising, _ = timed(lambda: tokenizer(texts)["input_ids"])
     assert packed == ids
