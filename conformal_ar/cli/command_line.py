@@ -247,7 +247,19 @@ def _load_calibration(folder, model, device, task=None):
     read = AdaptiveLevelSets.load if stream else load
     return read(folder, ar, canonicalize=_canonicalize(task)), task
 
-# %% ../../nbs/76_command_line.ipynb #7904ec0d
+# %% ../../nbs/76_command_line.ipynb #c1ec3dbb
+def _procedure(name):
+    "The class of a procedure"
+    from conformal_ar.loading import PROCEDURES
+    names = {"level-sets": "ConformalLevelSets", "dynamic": "DynamicConformalBeams",
+             "subsets": "ConformalBeamSubsets", "select": "select"}
+    return PROCEDURES[names[name]]
+
+def _guaranteed(guarantee):
+    "A guarantee in words, as notebooks show it"
+    return guarantee._repr_markdown_().replace("**", "")
+
+# %% ../../nbs/76_command_line.ipynb #e507e825
 Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds "
     "the whole sequence, for additions (0.9 by default) and reactions (0.7), which "
     "come with the package; a folder has its own.")]
@@ -274,15 +286,3 @@ def _open_calibration(calibration, coverage=None, model=None, device=None, task=
     cp = load(name, coverage=coverage, device=device)
     _say(f"{_guaranteed(cp.guarantee)} For other inputs: conformal-ar calibrate.")
     return cp, name
-
-# %% ../../nbs/76_command_line.ipynb #c1ec3dbb
-def _procedure(name):
-    "The class of a procedure"
-    from conformal_ar.loading import PROCEDURES
-    names = {"level-sets": "ConformalLevelSets", "dynamic": "DynamicConformalBeams",
-             "subsets": "ConformalBeamSubsets", "select": "select"}
-    return PROCEDURES[names[name]]
-
-def _guaranteed(guarantee):
-    "A guarantee in words, as notebooks show it"
-    return guarantee._repr_markdown_().replace("**", "")
