@@ -185,7 +185,9 @@ class SetRecords:
         read:Callable,  # Inputs and the model to what set_records takes as read
         column:str,     # Of the inputs
         cleaned:bool=False, # May the text for the model be another one?
-    ): self.procedure, self.read, self.column, self.cleaned = make(), read, column, cleaned
+    ):
+        self.procedure, self.column = make(), column
+        self.read, self.cleaned = read, cleaned
 
     def records(self, rows):
         inputs = [_input(line, row, self.column) for line, row in rows]

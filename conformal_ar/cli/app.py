@@ -186,7 +186,8 @@ def _best_html(records, most=20):
     "The best answer of each line with a set"
     names = "texts", "probabilities", "p_values"
     head = "line", "input", "answers", "best answer", "probability", "p-value"
-    best = [(r["line"], r["input"], r["size"], *(v for c in names for v in r.get(c, [])[:1]))
+    best = [(r["line"], r["input"], r["size"],
+             *(v for c in names for v in r.get(c, [])[:1]))
             for r in records if "texts" in r]
     def cell(v): return html.escape(f"{v:.2g}" if isinstance(v, float) else str(v))
     rows = [[_tag("td", cell(v)) for v in values] for values in best[:most]]

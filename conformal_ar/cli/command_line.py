@@ -272,8 +272,9 @@ def _task_of(calibration, task):
     if asked in (None, name): return name
     raise ValueError(f"the calibration is of {name}, but the task is {asked}")
 
-def _open_calibration(calibration, coverage=None, model=None, device=None, task=None):
-    "A calibration of the package, of which it is said what holds, or a saved one"
+def _open_calibration(calibration, coverage=None, model=None, device=None, task=None,
+                      say=False):
+    "A calibration of the package, or a saved one; and the task"
     from conformal_ar.loading import load
     if not is_shipped(name := str(calibration)):
         if coverage is None: return _load_calibration(calibration, model, device, task)
@@ -284,5 +285,6 @@ def _open_calibration(calibration, coverage=None, model=None, device=None, task=
     if device: _check_device(device)
     if coverage is None: coverage = SHIPPED_TASKS[name].coverage
     cp = load(name, coverage=coverage, device=device)
-    _say(f"{_guaranteed(cp.guarantee)} For other inputs: conformal-ar calibrate.")
+    said = f"{_guaranteed(cp.guarantee)} For other inputs: conformal-ar calibrate."
+    if say: _say(said)
     return cp, name

@@ -101,13 +101,13 @@ def predict(
         if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
             "--ray takes the folder of a calibration, such as calibrate writes")
         if model and Path(model).is_dir(): model = str(Path(model).resolve())
-        options = calibration.resolve(), model, device, task
-        return _predict_blocks(data, output, options, input_column, own, ray, workers)
+        made = calibration.resolve(), model, device, task
+        return _predict_blocks(data, output, made, input_column, own, ray, workers)
     if pictures:
         _check_pictures(pictures, task)
         _writable(ctx, pictures)
     inputs = _asked(data, text, input_column, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
     records = set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
@@ -181,7 +181,7 @@ def evaluate(
     from conformal_ar.files import check_file, write_results
     if results: check_file(results)
     task = _task_of(calibration, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
     columns = input_column, target_column
