@@ -128,7 +128,8 @@ _columns = { # heading and format of each
     "interval": ("95 % interval", ""), "mean_size": ("mean size", ".2f"),
     "median_size": ("median", "g"), "p95_size": ("95th pct", "g"),
     "mean_strings": ("strings", ".2f"), "invalid": ("invalid", ".1%"),
-    "empty": ("empty", ""), "truncated": ("truncated", ""), "seconds": ("time (s)", ".1f")}
+    "empty": ("empty", ""), "truncated": ("truncated", ""),
+    "seconds": ("time (s)", ".1f")}
 
 def _table(rows):
     "Rows of results for the terminal"
