@@ -7,7 +7,7 @@ __all__ = ['Data', 'Task', 'Calibration', 'Model', 'SameModel', 'Device', 'Input
            'ProcedureName', 'TaskName']
 
 # %% ../../nbs/76_command_line.ipynb #539e3b21
-import errno, json, pickle, shlex, warnings, zipfile
+import errno, pickle, shlex, warnings, zipfile
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path

@@ -25,7 +25,6 @@ from ..levelsets import ConformalLevelSets
 from ..loading import (CHOICES, _chosen, _said, pack_scores, read_shipped,
                                   unpack_scores)
 from ..pairs import encode_targets
-from ..saving import shipped_calibrations
 from ..scale import score_pairs
 from .additions import load_additions
 from .chemistry import by_inchi, canonical, without_salts
