@@ -51,8 +51,8 @@ _css = """
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
 .ca-notes:empty { display: none }
-.ca-table { overflow-x: auto }
-.ca-table th, .ca-table td { padding: 2px 10px 2px 0; text-align: left }
+.ca-table { overflow-x: auto; margin-bottom: 8px }
+.ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
 _examples = dict(
     reactions=["CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
