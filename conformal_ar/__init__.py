@@ -27,6 +27,7 @@ _names = {
     "monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
+    "hf.vllm": "VLLMCausal VLLMServer",
     "hf.rules": "Processed",
     "hf.masks": "Masked",
     "hf.generate": "conformal_generate generate_arguments",

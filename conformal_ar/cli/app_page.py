@@ -17,7 +17,7 @@ from .app import (MOST_LINES, Looked, _error_html, _fixed, _list_html,
 from .command_line import _explain
 from .predict import _forms
 from ..files import write_text
-from ..tables import csv_text, jsonl_text
+from ..tables import jsonl_text, sets_csv
 
 # %% ../../nbs/82_app_page.ipynb #2aac1c11
 _policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
@@ -51,6 +51,8 @@ _css = """
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
 .ca-notes:empty { display: none }
+.ca-table { overflow-x: auto; margin-bottom: 8px }
+.ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
 _examples = dict(
     reactions=["CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
@@ -78,7 +80,7 @@ def _asked(gr, text, coverage, stereo, source, seen):
     "The answer to one input"
     try:
         found = answer(open_calibration(*source), text, coverage, seen, stereo)
-        file = _file(csv_text(found.rows), "set.csv")
+        file = _file(sets_csv([found.record]), "set.csv")
     except Exception as e: return _error_html(e), gr.DownloadButton(visible=False), seen
     return found.html, gr.DownloadButton(value=file, visible=True), found.seen
 

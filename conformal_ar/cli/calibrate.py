@@ -17,9 +17,8 @@ from .command_line import (Data, Device, InputColumn, Model,
                                            ProcedureName, TargetColumn, Task, _brief,
                                            _canonicalize, _choose_max_len, _encode,
                                            _guaranteed, _load_model, _masked,
-                                           _named_pairs, _need_data, _o, _procedure,
-                                           _say, _short, _task, _tasks,
-                                           _writable, app)
+                                           _need_data, _o, _procedure, _say, _short,
+                                           _task, _tasks, _writable, app)
 from ..tables import (TABLES, Input, at, check_text, line_inputs,
                                  read_columns, table_inputs)
 
@@ -58,15 +57,13 @@ def _say_lines(notes, most=20):
     if len(lines) > most: _say(f"… and {len(lines) - most:,} more of this kind")
 
 # %% ../../nbs/77_calibrate.ipynb #f73355f8
-def _sorted(inputs, task, ar, **options):
+def _sorted(inputs, ar, task, **options):
     "As _usable, without a word: (line, note) of what is odd comes third"
     good, bad, notes = [], {}, []
     for x in inputs:
         try: clean, said = _take(x, task, ar, **options)
         except ValueError as e:
-            why = _brief(_short(e).replace("input 0 has", "it has"))
-            mend = options and "knows no stereochemistry" in why
-            bad[x.line] = why + ("; --ignore-stereo leaves it out" if mend else "")
+            bad[x.line] = _brief(_short(e).replace("input 0 has", "it has"))
         else:
             good.append((x, clean))
             notes += [(x.line, note) for note in (*x.notes, *said)]
@@ -74,9 +71,11 @@ def _sorted(inputs, task, ar, **options):
 
 def _usable(inputs, task, ar, **options):
     "(input, text for the model) of those it can take; {line: what is wrong} of others"
-    good, bad, notes = _sorted(inputs, task, ar, **options)
+    good, bad, notes = _sorted(inputs, ar, task, **options)
     _say_lines(notes)
-    _say_lines((line, f"left out, {why}") for line, why in bad.items())
+    mend = "; --ignore-stereo leaves it out" if options else ""
+    _say_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
+               for line, why in bad.items())
     if good: return good, bad
     raise ValueError("the only input cannot be used" if len(bad) == 1 else
                      "no input is left")
@@ -116,8 +115,10 @@ def _check_data(data, task):
 def _pairs(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
     _check_data(data, task)
-    if data == task: return _named_pairs(data, half, n)
-    return _file_pairs(data, columns, task, ar)
+    if data != task: return _file_pairs(data, columns, task, ar)
+    from conformal_ar.tasks.shipped import shipped_pairs
+    some = shipped_pairs(data, half, n)
+    return some.inputs, some.targets
 
 # %% ../../nbs/77_calibrate.ipynb #4cfa6945
 _sets = ["level-sets", "dynamic", "subsets"]

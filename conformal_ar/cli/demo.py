@@ -13,9 +13,8 @@ from typing import Annotated
 import typer
 
 from .command_line import (Device, TaskName, _canonicalize,
-                                           _choose_max_len, _held_out, _load_model,
-                                           _need_data, _o, _procedure, _say,
-                                           _writable, app)
+                                           _choose_max_len, _load_model, _need_data,
+                                           _o, _procedure, _say, _writable, app)
 from .predict import _command, _table
 
 # %% ../../nbs/79_demo.ipynb #aba1038f
@@ -177,9 +176,10 @@ def _reaction_runs(ar, cal, test, coverages, max_len, most):
 def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
     "The demo on held-out reactions: rows of the table, examples, and pictures"
     from conformal_ar.tasks.chemistry import draw
+    from conformal_ar.tasks.reaction_archives import load_reactions
     from conformal_ar.tasks.shipped import task_max_len
-    (held_out, parts), max_len = _held_out("reactions"), task_max_len("reactions", ar)
-    cal, test = _split(held_out, n_cal, n_test, seed)
+    parts, max_len = load_reactions("partial"), task_max_len("reactions", ar)
+    cal, test = _split(parts["held_out"], n_cal, n_test, seed)
     _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
          "trained on")
     coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]

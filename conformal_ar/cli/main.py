@@ -105,8 +105,7 @@ _tables = { # key -> heading; means and their errors follow the settings
              mae="mae", bound="guaranteed", measured="coverage", held="held")),
     2: (dict(step_alpha="step α", stop="stop"), "_se",
         dict(bound="(1 − α)^L", guaranteed="guaranteed", measured="coverage",
-             size="size",
-             ratio="ratio"))}
+             size="size", ratio="ratio"))}
 
 def _table_text(rows, table):
     "The rows of either table, each mean with the error of its last digit"

@@ -6,39 +6,21 @@
 __all__ = ['predict', 'evaluate']
 
 # %% ../../nbs/78_predict.ipynb #49a55f43
-import os, re, shlex, time
+import os, shlex, time
 from functools import partial
 from pathlib import Path
-from statistics import mean, median
 from typing import Annotated
 
 import typer
 
-from .command_line import (Calibration, Data, Device, InputColumn,
-                                           SameModel, TargetColumn, Task, _guaranteed,
-                                           _brief, _check_device, _load_calibration,
-                                           _need_data, _noted, _o, _say, _short,
-                                           _writable, app)
+from .command_line import (Calibration, Coverage, Data, Device,
+                                           InputColumn, SameModel, TargetColumn, Task,
+                                           _guaranteed, _load_calibration, _o,
+                                           _open_calibration, _say, _task_of, _writable,
+                                           app)
 from .calibrate import _inputs, _pairs, _sorted, _usable
 from ..saving import is_shipped
-from ..tables import (Input, _input, at, jsonl_text, member_rows,
-                                 sets_csv)
-
-# %% ../../nbs/78_predict.ipynb #bde0c87f
-def _record(x, s=None, cleaned=None, error=None):
-    "What comes out for an input: its set, or what is wrong with it"
-    from conformal_ar.adaptive import Abstention
-    def short(values): return [float(f"{v:.6g}") for v in values]
-    out = dict(line=x.line, input=x.text)
-    if x.columns: out["columns"] = x.columns
-    if s is None: return out | dict(error=error)
-    if cleaned is not None: out["cleaned"] = cleaned
-    if isinstance(s, Abstention): return out | dict(abstained=True)
-    out |= dict(size=len(s), texts=list(s), probabilities=short(s.probabilities))
-    if s.p_values is not None: out["p_values"] = short(s.p_values)
-    out["truncated"] = s.truncated
-    return out | (dict(strings=s.n_strings, invalid=s.invalid)
-                  if hasattr(s, "strings") else {})
+from ..tables import Input, _input, at, jsonl_text, member_rows, sets_csv
 
 # %% ../../nbs/78_predict.ipynb #0b4fd3f1
 def _sdf(records):
@@ -50,57 +32,14 @@ def _sdf(records):
 
 _forms = {".csv": sets_csv, ".sdf": _sdf} # JSONL otherwise
 
-# %% ../../nbs/78_predict.ipynb #a2748afc
-def _summary(sets, n):
-    "How many sets there are, and of which sizes"
-    sizes = sorted(map(len, sets))
-    average, middle, cut = mean(sizes), median(sizes), sum(s.truncated for s in sets)
-    return (f"sets for {len(sets):,} of {n:,} inputs: mean size {average:.1f}, "
-            f"median {middle:g}, largest {sizes[-1]:,}; "
-            f"{sizes.count(0):,} empty, {cut:,} truncated")
-
 # %% ../../nbs/78_predict.ipynb #58c9fcb2
 def _check_pictures(folder, task):
     "Refuse pictures of other texts than molecules, and a folder with those of a run"
     if task != "reactions": raise ValueError("pictures are drawn of molecules: "
         "--pictures needs a calibration of reactions")
-    names = sorted(p.name for p in Path(folder).glob("*.png"))
-    old = [name for name in names if re.fullmatch(r"\d{5,}\.png", name)]
+    old = sorted(p.name for p in Path(folder).glob("*.png") if p.stem.isdigit())
     if old: raise ValueError(f"{folder} has pictures of another run ({old[0]}"
         f"{', …'*(len(old) > 1)}): remove them, or choose another folder")
-
-def _draw(sets, lines, folder, guarantee):
-    "A picture of each set of molecules, named after its line"
-    from conformal_ar.tasks.chemistry import draw
-    for s, line in zip(sets, lines): draw(s, folder/f"{line:05d}.png", guarantee)
-
-# %% ../../nbs/78_predict.ipynb #bf323d82
-Coverage = Annotated[float|None, _o(help="Guaranteed probability that a set holds "
-    "the whole sequence, for additions (0.9 by default) and reactions (0.7), which "
-    "come with the package; a folder has its own.")]
-
-def _task_of(calibration, task):
-    "The name of the task of a calibration"
-    if not is_shipped(str(calibration)): return _noted(calibration, task)["task"]
-    if task and task.value != str(calibration): raise ValueError(
-        f"the calibration is of {calibration}, but the task is {task.value}")
-    return str(calibration)
-
-# %% ../../nbs/78_predict.ipynb #074c5096
-def _open_calibration(calibration, coverage, model, device, task):
-    "A shipped or a saved calibration on its model, and the task"
-    from conformal_ar.loading import load
-    if not is_shipped(name := str(calibration)):
-        if coverage is None: return _load_calibration(calibration, model, device, task)
-        raise ValueError(f"--coverage is for the calibrations of the package: {name} "
-                         "has its own")
-    from conformal_ar.tasks.shipped import SHIPPED_TASKS
-    if model: raise ValueError(f"{name} brings its own model: leave --model out")
-    if device: _check_device(device)
-    if coverage is None: coverage = SHIPPED_TASKS[name].coverage
-    cp = load(name, coverage=coverage, device=device)
-    _say(_guaranteed(cp.guarantee) + " For other inputs: conformal-ar calibrate.")
-    return cp, name
 
 # %% ../../nbs/78_predict.ipynb #c5eb0138
 def _check_options(data, text, output, task, ignore_stereo):
@@ -108,9 +47,7 @@ def _check_options(data, text, output, task, ignore_stereo):
     from conformal_ar.files import check_file
     if (data is None) == (not text):
         raise ValueError("give either an input, a file of inputs or --text")
-    if any(not t.strip() for t in text):
-        raise ValueError("--text is empty: give an input")
-    if data is not None and not data.strip(): raise ValueError("the input is empty")
+    if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
     if output: check_file(output)
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
@@ -120,7 +57,7 @@ def _check_options(data, text, output, task, ignore_stereo):
 # %% ../../nbs/78_predict.ipynb #5c885940
 _kinds = ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi", ".sdf"
 
-def _is_file(data): # os.path bears names that are too long
+def _is_file(data): # else it is an input itself; os.path bears names that are too long
     return os.path.exists(data) or Path(data).suffix.lower() in _kinds
 
 def _asked(data, text, column, task):
@@ -154,6 +91,7 @@ def predict(
     device:Device=None,
 ):
     "Predict one set of sequences for each input"
+    from conformal_ar.batches import set_records, sum_up
     from conformal_ar.files import write_text
     task = _task_of(calibration, task)
     _check_options(data, text, None if ray else output, task, ignore_stereo)
@@ -163,88 +101,45 @@ def predict(
         if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
             "--ray takes the folder of a calibration, such as calibrate writes")
         if model and Path(model).is_dir(): model = str(Path(model).resolve())
-        options = calibration.resolve(), model, device, task, input_column, own
-        return _predict_blocks(data, output, options, ray, workers)
+        made = calibration.resolve(), model, device, task
+        return _predict_blocks(data, output, made, input_column, own, ray, workers)
     if pictures:
         _check_pictures(pictures, task)
         _writable(ctx, pictures)
     inputs = _asked(data, text, input_column, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
-    found = {x.line: _record(x, s, clean if own else None)
-             for (x, clean), s in zip(good, sets)}
-    records = [found.get(x.line) or _record(x, error=bad[x.line]) for x in inputs]
+    records = set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
     form = _forms.get(output.suffix.lower(), jsonl_text) if output else jsonl_text
     if output: write_text(output, form(records))
     else: typer.echo(form(records), nl=False)
-    if pictures: _draw(sets, [x.line for x, _ in good], pictures, cp.guarantee)
-    if data and _is_file(data): _say(_summary(sets, len(inputs)))
-
-# %% ../../nbs/78_predict.ipynb #1753e777
-class _Records:
-    "Records of rows, by a calibration that is loaded once"
-    def __init__(self, calibration, model, device, task, column, own):
-        self.cp, self.task = _load_calibration(calibration, model, device, task)
-        self.column, self.own = column, own
-
-    def records(self, rows):
-        from conformal_ar.batches import predict_each
-        inputs = [_input(line, row, self.column) for line, row in rows]
-        good, bad, notes = _sorted(inputs, self.task, self.cp.model, **self.own)
-        sets = predict_each(self.cp, [clean for _, clean in good])
-        found, cleaned = {}, self.task == "reactions"
-        for (x, clean), s in zip(good, sets):
-            if isinstance(s, Exception): bad[x.line] = _brief(_short(s))
-            else: found[x.line] = _record(x, s, clean if cleaned else None)
-        for line, note in notes:
-            if line in found: found[line].setdefault("notes", []).append(note)
-        return [found.get(x.line) or _record(x, error=bad[x.line]) for x in inputs]
-
-# %% ../../nbs/78_predict.ipynb #32f3b954
-def _predict_blocks(data, output, options, address=None, workers=None):
-    "Predict for a file of any size, in blocks; `options` are those of _Records"
-    from tqdm import tqdm
-    from conformal_ar.blocks import digest, open_blocks
-    from conformal_ar.saving import calibration_file
-    from conformal_ar.scale import run_blocks
-    if data is None or output is None:
-        raise ValueError("--ray needs a file of inputs, and a folder as --output")
-    calibration, _, _, task, column, own = options
-    blocks = open_blocks(data)
-    first = [_input(line, row, column) for line, row in blocks.read(0)]
-    if first and all(x.error for x in first):
-        raise at(data, first[0].line, first[0].error)
-    about = dict(calibration=digest(calibration_file(calibration)), task=task,
-                 column=column, **own)
-    make = partial(_Records, *options)
-    done = run_blocks(blocks, output, make, about, address, workers)
-    new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
-    _say(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
+    if pictures:
+        from conformal_ar.tasks.chemistry import draw
+        for s, (x, _) in zip(sets, good):
+            draw(s, pictures/f"{x.line:05d}.png", cp.guarantee)
+    if data and _is_file(data): _say(sum_up(sets, len(inputs)))
 
 # %% ../../nbs/78_predict.ipynb #7af55173
 _risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
-_columns = dict(procedure="procedure", **_risks, guaranteed="guaranteed",
-    measured="coverage", interval="95 % interval", mean_size="mean size",
-    median_size="median", p95_size="95th pct", mean_strings="strings",
-    invalid="invalid", empty="empty", truncated="truncated", seconds="time (s)")
-_form = dict.fromkeys(_risks, ".3g") | dict(mean_size=".2f", median_size="g",
-    p95_size="g", mean_strings=".2f", invalid=".1%", seconds=".1f")
+_columns = { # heading and format of each
+    "procedure": ("procedure", ""), **{r: (name, ".3g") for r, name in _risks.items()},
+    "guaranteed": ("guaranteed", ".3f"), "measured": ("coverage", ".3f"),
+    "interval": ("95 % interval", ""), "mean_size": ("mean size", ".2f"),
+    "median_size": ("median", "g"), "p95_size": ("95th pct", "g"),
+    "mean_strings": ("strings", ".2f"), "invalid": ("invalid", ".1%"),
+    "empty": ("empty", ""), "truncated": ("truncated", ""),
+    "seconds": ("time (s)", ".1f")}
 
-def _shown(row):
-    "A row of results as texts"
-    interval = f"{row['measured_low']:.3f}–{row['measured_high']:.3f}"
-    texts = {c: f"{row[c]:{f}}" if row[c] == row[c] else "–"
-             for c, f in _form.items() if c in row}
-    return {**row, "interval": interval, **texts}
-
-# %% ../../nbs/78_predict.ipynb #54babd06
 def _table(rows):
     "Rows of results for the terminal"
     from conformal_ar.files import markdown_table
-    rows = [_shown(r) for r in rows]
-    return markdown_table(rows, {c: name for c, name in _columns.items()
-                                 if any(c in r for r in rows)})
+    def shown(row):
+        low, high = row["measured_low"], row["measured_high"]
+        row = row | dict(interval=f"{low:.3f}–{high:.3f}")
+        return {head: format(row[c], form) if row[c] == row[c] else "–"
+                for c, (head, form) in _columns.items() if c in row}
+    return markdown_table([shown(r) for r in rows])
 
 # %% ../../nbs/78_predict.ipynb #5a3fde33
 def _command(ctx):
@@ -257,16 +152,6 @@ def _command(ctx):
         values = value if isinstance(value, (list, tuple)) else [value]
         for v in values: words += [*option, getattr(v, "value", str(v))]
     return shlex.join(words)
-
-# %% ../../nbs/78_predict.ipynb #000de666
-def _test_pairs(calibration, data, n, columns, task, ar):
-    "Inputs and targets that the calibration has not seen"
-    if not (is_shipped(str(calibration)) and data == task):
-        return _pairs(data, 1, n, columns, task, ar)
-    from conformal_ar.tasks.shipped import shipped_pairs
-    _need_data(task)
-    some = shipped_pairs(task, 1, n)
-    return some.inputs, some.targets
 
 # %% ../../nbs/78_predict.ipynb #5950386c
 def _result(cp, ev, seconds):
@@ -297,13 +182,38 @@ def evaluate(
     from conformal_ar.files import check_file, write_results
     if results: check_file(results)
     task = _task_of(calibration, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task)
+    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
     columns = input_column, target_column
-    inputs, targets = _test_pairs(calibration, data, pairs, columns, task, cp.model)
+    inputs, targets = _pairs(data, 1, pairs, columns, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     row, said = _result(cp, ev, round(time.perf_counter() - start, 2))
     if results: write_results(results, [row], _command(ctx))
     typer.echo(said)
+
+# %% ../../nbs/78_predict.ipynb #1753e777
+def _predict_blocks(data, output, calibration, column, own, address=None, workers=None):
+    "Predict for a file of any size; `calibration` is what _load_calibration takes"
+    from tqdm import tqdm
+    from conformal_ar.batches import SetRecords
+    from conformal_ar.blocks import digest, open_blocks
+    from conformal_ar.saving import calibration_file
+    from conformal_ar.scale import run_blocks
+    if data is None or output is None:
+        raise ValueError("--ray needs a file of inputs, and a folder as --output")
+    folder, _, _, task = calibration
+    blocks = open_blocks(data)
+    first = [_input(line, row, column) for line, row in blocks.read(0)]
+    if first and all(x.error for x in first):
+        raise at(data, first[0].line, first[0].error)
+    about = dict(calibration=digest(calibration_file(folder)), task=task,
+                 column=column, **own)
+    make = partial(SetRecords, partial(_loaded, *calibration),
+                   partial(_sorted, task=task, **own), column, task == "reactions")
+    done = run_blocks(blocks, output, make, about, address, workers)
+    new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
+    _say(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
+
+def _loaded(*calibration): return _load_calibration(*calibration)[0]
