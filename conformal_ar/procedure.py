@@ -34,6 +34,7 @@ from .sets import PredictionSet, rank_p_values
 class Procedure(Calibration):
     "A conformal procedure over an autoregressive model"
     settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved
+    functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
 
     @delegates(Calibration.__init__)
@@ -103,11 +104,10 @@ def thresholds(self:Procedure)->np.ndarray: # [steps]; with groups [groups, step
 # %% ../nbs/10_procedure.ipynb #98ab5ca7
 @patch
 def __repr__(self:Procedure):
-    values = {s: getattr(self, s) for s in self.settings[1:]}
-    shown = [f"{s}={v!r}" for s, v in values.items() if v not in (None, False)]
+    values = {s: getattr(self, s) for s in (*self.settings[1:], "group")}
+    shown = [f"{s}={function_name(v) if callable(v) else repr(v)}"
+             for s, v in values.items() if v not in (None, False)]
     if self.coverage is not None: shown = [f"coverage={self.coverage:g}", *shown]
-    if isinstance(self.group, by_length): shown += [f"group={self.group!r}"]
-    elif self.group is not None: shown += [f"group={function_name(self.group)}"]
     state = self.guarantee if self._found else "not calibrated"
     return f"{type(self).__name__}({', '.join(shown)}): {state}"
 
