@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['SCORES', 'ROWS', 'selection_p_values', 'benjamini_hochberg', 'cutoff_p_values', 'choose_cutoffs', 'passing_cutoff',
-           'select', 'Selected']
+           'select']
 
 # %% ../nbs/20_selection.ipynb #93eb82b5
 from dataclasses import replace
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import scipy
@@ -17,10 +17,9 @@ from fastcore.basics import patch
 from .autoregressive import Autoregressor
 from .beams import beam_search
 from .calibration import Calibrated
-from .conformal import (check_count, check_risk, check_scores,
-                                    clopper_pearson_interval)
+from .conformal import check_count, check_risk, check_scores
 from .evaluation import evaluate_sets
-from .guarantee import Guarantee
+from .guarantee import Guarantee, Selected
 from .procedure import Procedure
 
 # %% ../nbs/20_selection.ipynb #21123c85
@@ -60,10 +59,9 @@ def choose_cutoffs(
     scores:np.ndarray, # [n] of pairs that do not calibrate
     right:np.ndarray,  # [n] is the best answer right?
     error:float,       # Most wrong among those answered, in (0, 1)
-    most:int=200,      # Cut-offs: quantiles of these scores
 )->np.ndarray: # [c] falling, the first is the likeliest to pass
     "Thresholds to test, and where to start"
-    levels = np.linspace(0, 1, most, endpoint=False)
+    levels = np.linspace(0, 1, 200, endpoint=False) # cut-offs are quantiles
     grid = np.unique(np.quantile(scores, levels, method="inverted_cdf"))[::-1]
     return grid[cutoff_p_values(scores, right, grid, error).argmin():]
 
@@ -104,7 +102,8 @@ class select(Procedure):
     ):
         if (fdr is None) == (error is None):
             raise ValueError(f"give either fdr or error; got {fdr} and {error}")
-        if error is None and confidence is not None:
+        if fdr is None: confidence = 0.95 if confidence is None else confidence
+        elif confidence is not None:
             raise ValueError("confidence goes with error, not with fdr")
         if not callable(score) and score not in SCORES: raise ValueError(
             f"no score {score!r}: give one of {', '.join(SCORES)}, or a function of a "
@@ -113,7 +112,6 @@ class select(Procedure):
             setattr(self, name, None if risk is None else float(check_risk(risk, name)))
         self.risk, self.score = self.error or self.fdr, score
         self.width = check_count(width, "width")
-        if fdr is None and confidence is None: confidence = 0.95
         super().__init__(model, max_len=max_len, confidence=confidence,
                          canonicalize=canonicalize)
 
@@ -189,26 +187,6 @@ def sets(self:select, table, inputs):
     sets, scores = self.ranked(table, inputs)
     def first(s, k): return {f: getattr(s, f)[:k] for f in ROWS if hasattr(s, f)}
     return [replace(s, **first(s, int(t))) for s, t in zip(sets, self.taken(scores))]
-
-# %% ../nbs/20_selection.ipynb #432621fc
-class Selected(NamedTuple):
-    "What a selection achieved on pairs with known targets"
-    n:int               # Test pairs
-    taken:int           # Answers taken
-    wrong:int           # Wrong ones among them
-    guarantee:Guarantee # What was guaranteed
-
-    @property
-    def error(self): return self.wrong/max(1, self.taken)
-    @property
-    def interval(self):
-        "95 % Clopper-Pearson interval of the share wrong"
-        return clopper_pearson_interval(self.wrong, self.taken) if self.taken else (0, 1)
-    def __repr__(self):
-        low, high = self.interval
-        return (f"Selected({self.taken} of {self.n} taken, {self.wrong} of them wrong: "
-                f"{self.error:.2%} [{low:.2%}, {high:.2%}], "
-                f"asked {1 - self.guarantee.coverage:.2%})")
 
 # %% ../nbs/20_selection.ipynb #7413d211
 @patch
