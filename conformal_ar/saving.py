@@ -248,11 +248,9 @@ def _functions(path, kind, saved, options):
         f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
         f"chosen for the calibrations {', '.join(shipped_calibrations())} of the "
         "package")
-    given, found = dict(group=None, canonicalize=None) | options, {}
-    for name, f in given.items():
-        f = _same_function(path, name, saved[name], f)
-        if f is not None: found[name] = f
-    return found
+    given = dict(group=None, canonicalize=None) | options
+    found = {f: _same_function(path, f, saved[f], given[f]) for f in given}
+    return {name: f for name, f in found.items() if f is not None}
 
 # %% ../nbs/71_saving.ipynb #2985c91e
 def restored(
@@ -262,7 +260,9 @@ def restored(
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
     "A procedure from its file; `ValueError` if that is corrupt, or of another model"
-    if is_shipped(folder): return _shipped(folder, model, cls, **options)
+    if is_shipped(folder):
+        shipped = import_module("conformal_ar.tasks.shipped")
+        return shipped.load_shipped(folder, model, cls, **options)
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
@@ -299,6 +299,3 @@ def is_shipped(
 )->bool:
     "Is this the name of a calibration that comes with the package?"
     return isinstance(name, str) and name in shipped_calibrations()
-
-def _shipped(*args, **options):
-    return import_module("conformal_ar.tasks.shipped").load_shipped(*args, **options)
