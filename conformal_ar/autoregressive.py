@@ -164,8 +164,9 @@ def check_ids(
     refuse(lengths > ids.shape[1], f"has no end token (id {end_token_id}): target ids "
            "must be whole sequences")
     refuse(ids < 0, "has a negative id")
-    if n_tokens is not None: refuse(ids >= n_tokens, f"has the id {int(ids.max())}, but "
-        f"the model knows {n_tokens} tokens, 0 to {n_tokens - 1}")
+    if n_tokens is not None: refuse(ids >= n_tokens,
+        f"has the id {int(ids.max())}, but the model knows {n_tokens} tokens, 0 to "
+        f"{n_tokens - 1}")
     if pad_token_id != end_token_id: refuse((ids == pad_token_id) & ~after,
         f"has padding (id {pad_token_id}) before its end token: padding is no token of "
         "a sequence")

@@ -224,7 +224,8 @@ def calibrate_scores(self:Calibration,
 
 @patch
 def __setattr__(self:Calibration, name, value):
-    if name in ("model", *self.settings, *self.functions): self.__dict__["_found"] = None
+    if name in ("model", *self.settings, *self.functions):
+        self.__dict__["_found"] = None
     object.__setattr__(self, name, value)
 
 # %% ../nbs/09_calibration.ipynb #5cd04269

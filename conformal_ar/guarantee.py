@@ -147,7 +147,8 @@ class Selected(NamedTuple):
     @property
     def interval(self):
         "95 % Clopper-Pearson interval of the share wrong"
-        return clopper_pearson_interval(self.wrong, self.taken) if self.taken else (0, 1)
+        if not self.taken: return 0., 1.
+        return clopper_pearson_interval(self.wrong, self.taken)
     def __repr__(self):
         low, high = self.interval
         return (f"Selected({self.taken} of {self.n} taken, {self.wrong} of them wrong: "

@@ -123,8 +123,8 @@ def _decode(self:select, inputs, thresholds=None, **kwargs):
 @patch
 def ranked(self:select, table, inputs):
     "Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"
-    sets, score = Procedure.sets(self, table, inputs), SCORES.get(self.score, self.score)
-    return sets, check_scores([score(s) if len(s) else -np.inf for s in sets])
+    sets, f = Procedure.sets(self, table, inputs), SCORES.get(self.score, self.score)
+    return sets, check_scores([f(s) if len(s) else -np.inf for s in sets])
 
 @patch
 def scores(self:select, pairs, **kwargs):
