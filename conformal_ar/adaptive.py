@@ -18,7 +18,7 @@ from .autoregressive import check_inputs
 from .conformal import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
-from .saving import FIELDS, check_fields, read_calibration
+from .saving import read_notes
 from .sets import PredictionSet
 
 # %% ../nbs/21_adaptive.ipynb #82c86cb2
@@ -192,9 +192,7 @@ def load(cls:AdaptiveLevelSets,
     **functions, # The functions it was calibrated with: canonicalize
 )->AdaptiveLevelSets:
     "Go on where a stream was saved; `ValueError` where there is none"
-    own = read_calibration(folder, FIELDS)["notes"].get("adaptive")
-    if own is None: raise ValueError(f"{folder} holds a calibration without a stream")
-    check_fields(folder, own, _state)
+    own = read_notes(folder, "adaptive", _state)
     sets = ConformalLevelSets.load(folder, model, **functions)
     new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
     new.alpha = own.pop("alpha")

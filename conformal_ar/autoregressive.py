@@ -156,26 +156,20 @@ def check_ids(
     if ids.ndim != 2 or not whole: raise TypeError(
         f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape "
         f"{list(ids.shape)}")
-    def first(bad): return int(bad.nonzero()[0, 0])
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
-    endless = lengths > ids.shape[1]
-    if endless.any(): raise ValueError(
-        f"target {first(endless)} has no end token (id {end_token_id}): target ids "
-        "must be whole sequences")
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
-    if (ids < 0).any(): raise ValueError(f"target {first(ids < 0)} has a negative id")
-    if n_tokens is not None and (ids >= n_tokens).any():
-        i = first(ids >= n_tokens)
-        raise ValueError(
-            f"target {i} has the id {int(ids[i].max())}, but the model knows "
-            f"{n_tokens} tokens, 0 to {n_tokens - 1}")
-    early = (ids == pad_token_id) & ~after
-    if pad_token_id != end_token_id and early.any():
-        i, step = early.nonzero()[0].tolist()
-        raise ValueError(
-            f"target {i} has padding (id {pad_token_id}) at position {step}, before "
-            "its end token: padding is no token of a sequence")
+    def refuse(bad, why):
+        if bad.any(): raise ValueError(f"target {int(bad.nonzero()[0, 0])} {why}")
+    refuse(lengths > ids.shape[1], f"has no end token (id {end_token_id}): target ids "
+           "must be whole sequences")
+    refuse(ids < 0, "has a negative id")
+    if n_tokens is not None: refuse(ids >= n_tokens,
+        f"has the id {int(ids.max())}, but the model knows {n_tokens} tokens, 0 to "
+        f"{n_tokens - 1}")
+    if pad_token_id != end_token_id: refuse((ids == pad_token_id) & ~after,
+        f"has padding (id {pad_token_id}) before its end token: padding is no token of "
+        "a sequence")
     return ids
 
 # %% ../nbs/02_autoregressive.ipynb #46e41bde
@@ -200,10 +194,9 @@ def check_log_probs(
 def _token_scores(ar, inputs, targets):
     "[B, L] log-probabilities, by teacher forcing or along the path of decoding"
     if not getattr(ar, "scores_by_decoding", False): return ar.score(inputs, targets)
-    if not getattr(ar, "takes_floor", False):
-        return stepwise_scores(ar, inputs, targets)
-    near = ar.score(inputs, targets) - 1 # more than half precision rounds a token
-    return stepwise_scores(ar, inputs, targets, near)
+    near = None
+    if getattr(ar, "takes_floor", False): near = ar.score(inputs, targets) - 1
+    return stepwise_scores(ar, inputs, targets, near) # half precision rounds less
 
 # %% ../nbs/02_autoregressive.ipynb #8120db9d
 def prefix_scores(
@@ -271,11 +264,11 @@ def stepwise_scores(
         now = log_probs.gather(1, placed(targets[rows, step, None], device))[:, 0].cpu()
         now = now.masked_fill(~real[rows, step], 0)
         scores[rows, step] = now
-        more = step + 1 < real[rows].sum(1)
-        going = (now > -torch.inf) & more # a search never extends the others
+        # a search never extends the others
+        going = (now > -torch.inf) & (step + 1 < real[rows].sum(1))
         going, rows = going.nonzero()[:, 0], rows[going]
         if not len(rows): break
-        last, more = targets[rows, step], told(rows, step + 1)
-        state, log_probs = ar.extend(state, going, last, **more)
+        state, log_probs = ar.extend(state, going, targets[rows, step],
+                                     **told(rows, step + 1))
     impossible = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(impossible & real, -torch.inf).to(device)

@@ -15,10 +15,11 @@ import torch
 
 from .autoregressive import (Autoregressor, check_log_probs, fetched, spend,
                                          take)
+from .checks import batches_by_length
 from .conformal import check_count
 from .hypotheses import (Hypotheses, best_per_input, best_per_owner, gather,
                                      join_tables)
-from .search import batches_by_length, empty_prefixes, threshold_search
+from .search import empty_prefixes, threshold_search
 
 # %% ../nbs/05_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):
@@ -97,12 +98,12 @@ def most_probable(
     **kwargs,         # For the searches (max_rows, max_memory, progress)
 )->Hypotheses: # One row for each input that has any
     "The most probable sequence of each input"
-    left, tables, t, least = np.arange(len(inputs)), [], 0., -log(1000)
+    left, tables = np.arange(len(inputs)), []
     def keep(table): tables.append(replace(table, owner=left[table.owner]))
-    while len(left) and t > least:
-        t = max(t - log(4), least)           # probabilities from 1/4, 1/16, ... up
-        asked = take(inputs, left)
-        table = threshold_search(ar, asked, t, max_len, normalize=False, **kwargs)
+    for p in (1/4, 1/16, 1/64, 1/256, 1/1000):
+        if not len(left): break
+        table = threshold_search(ar, take(inputs, left), log(p), max_len,
+                                 normalize=False, **kwargs)
         keep(table)
         left = left[table.set_sizes == 0]
     if len(left):

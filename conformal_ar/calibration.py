@@ -17,15 +17,17 @@ from fastcore.basics import patch
 
 from .conformal import (check_count, check_log_likelihoods, check_risk,
                                     clopper_pearson_lower)
-from .groups import by_length, group_rows
+from .groups import by_length, group_numbers, group_rows, input_groups
 from .guarantee import Guarantee
 from .planning import one_risk, plan
+from .sets import rank_p_values
 from .tolerance import tolerance_region
 
 # %% ../nbs/09_calibration.ipynb #b8ba1ea6
 class Calibration:
     "Thresholds with a guarantee, from the scores of calibration pairs"
     settings = ("alpha", "max_len", "confidence") # what is saved with a calibration
+    functions = ("group",) # these are given again when it is loaded
     other_risk = None # name of a risk that may stand in place of coverage
     missing = "have more than max_len={max_len} tokens or probability 0"
     remedy = "Use a larger max_len"
@@ -56,6 +58,12 @@ def _check_group(group, max_len):
         f"{group} leaves nothing to its last group, for no member has more than "
         f"max_len={max_len} tokens: use smaller edges")
     return group
+
+# %% ../nbs/09_calibration.ipynb #16b6e11c
+@patch(as_prop=True)
+def coverage(self:Calibration)->float|None:
+    "The coverage that is asked for; None where another risk was given"
+    return None if self.alpha is None else float(1 - check_risk(self.alpha))
 
 # %% ../nbs/09_calibration.ipynb #504d38ce
 @patch(as_prop=True)
@@ -174,6 +182,19 @@ def _feasible(self:Calibration, scores, groups):
         else: high = middle
     return low/10**4
 
+# %% ../nbs/09_calibration.ipynb #b0034c4a
+@patch
+def _labels(self:Calibration, inputs, lengths):
+    "The group of each input, or of targets of these lengths"
+    if self.group is None: return None
+    if isinstance(self.group, by_length): return self.group.labels_of(lengths)
+    return input_groups(self.group, inputs)
+
+@patch
+def _number(self:Calibration, inputs):
+    "Number of the group of each input"
+    return group_numbers(self.group, inputs, self.guarantees)
+
 # %% ../nbs/09_calibration.ipynb #bdc787e2
 @patch
 def calibrated(self:Calibration,
@@ -189,6 +210,57 @@ def calibrated(self:Calibration,
         f"scores must have shape [N, {self.steps}]; got {scores.shape}")
     rows = group_rows(self.group, labels, len(scores))
     return {label: self._fit(label, scores[r], len(rows)) for label, r in rows.items()}
+
+# %% ../nbs/09_calibration.ipynb #4a547614
+@patch
+def calibrate_scores(self:Calibration,
+    scores:np.ndarray,         # [N, steps] or [N]; −∞ last where no set holds it
+    labels:Sequence|None=None, # [N] group of each pair, with group
+)->Calibration: # Itself, calibrated
+    "Find the thresholds on scores that are already there"
+    self._found = None
+    self._found = self.calibrated(scores, labels)
+    return self
+
+@patch
+def __setattr__(self:Calibration, name, value):
+    if name in ("model", *self.settings, *self.functions):
+        self.__dict__["_found"] = None
+    object.__setattr__(self, name, value)
+
+# %% ../nbs/09_calibration.ipynb #5cd04269
+@patch(as_prop=True)
+def guarantees(self:Calibration)->dict: # Label of the group to its Guarantee
+    "What is guaranteed in each group; `RuntimeError` before calibration"
+    if self._found is None: raise RuntimeError(
+        f"{type(self).__name__} is not calibrated yet: call calibrate(inputs, targets) "
+        "first, or load a calibration")
+    return {label: found.guarantee for label, found in self._found.items()}
+
+@patch(as_prop=True)
+def guarantee(self:Calibration)->Guarantee: # Of the group with the least coverage
+    "What is guaranteed; `RuntimeError` before calibration"
+    return min(self.guarantees.values(), key=lambda g: g.coverage)
+
+@patch(as_prop=True)
+def thresholds(self:Calibration)->np.ndarray: # [steps]; with groups [groups, steps]
+    "Least scores after each step, in nats (per token if the score is)"
+    self.guarantees
+    rows = np.array([found.thresholds for found in self._found.values()])
+    return rows[0] if self.group is None else rows
+
+# %% ../nbs/09_calibration.ipynb #9e06aec2
+@patch
+def p_values(self:Calibration,
+    scores:np.ndarray,  # [R] of answers
+    group:np.ndarray=0, # [R] number of the group of each
+)->np.ndarray: # [R] in (0, 1]
+    "P-value of each score among the calibration scores of its group"
+    p, group = np.zeros(len(scores)), np.broadcast_to(group, len(scores))
+    for g, found in enumerate(self._found.values()):
+        own, n = group == g, found.guarantee.n_cal
+        p[own] = rank_p_values(scores[own], found.scores, n)
+    return p
 
 # %% ../nbs/09_calibration.ipynb #86d75188
 def at_coverage(

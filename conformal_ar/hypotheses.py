@@ -77,7 +77,7 @@ def gather(
     width:int|None=None,  # Columns of the table; None: those of its longest row
 )->Hypotheses:
     "One table, sorted by input and falling score"
-    found = [f for f in found if f.n] or [found[0]]
+    found = [f for f in found if len(f.owner)] or [found[0]]
     if width is None: width = max(1, *(f.tokens.shape[1] for f in found))
     def column(name, fill=None):
         parts = [getattr(f, name).numpy() for f in found]

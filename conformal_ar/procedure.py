@@ -19,21 +19,21 @@ from .autoregressive import (Autoregressor, check_inputs, take,
 from .beams import most_probable
 from .calibration import Calibration
 from .checks import check_decoding, check_distribution
-from .conformal import check_count, check_risk
-from .equivalence import have_form, merge_equivalent
+from .conformal import check_count
+from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
-from .groups import by_length, group_numbers, input_groups
-from .guarantee import Guarantee
+from .groups import by_length, group_rows
 from .hypotheses import Hypotheses, join_tables, prediction_sets
-from .pairs import Pairs, join_pairs, read_pairs, warn_missed
+from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .saving import function_name, restored, saved_fields, write_calibration
 from .search import threshold_search
-from .sets import PredictionSet, rank_p_values
+from .sets import PredictionSet
 
 # %% ../nbs/10_procedure.ipynb #134f8e77
 class Procedure(Calibration):
     "A conformal procedure over an autoregressive model"
     settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved
+    functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
 
     @delegates(Calibration.__init__)
@@ -51,26 +51,12 @@ class Procedure(Calibration):
             f"not {type(model).__name__}: {model!r:.60}")
         if not isinstance(nonempty, bool):
             raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
+        if not (canonicalize is None or callable(canonicalize)): raise TypeError(
+            f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
         super().__init__(max_len=max_len, **kwargs)
         self.model, self.max_candidates = model, max_candidates
         self.canonicalize, self.nonempty = canonicalize, nonempty
-
-# %% ../nbs/10_procedure.ipynb #c29bbac8
-@patch
-def __setattr__(self:Procedure, name, value):
-    if name == "canonicalize" and not (value is None or callable(value)):
-        raise TypeError("canonicalize must be a function of a text, or None, "
-                        f"not {value!r}")
-    if name in ("model", "group", "canonicalize", *self.settings):
-        self.__dict__["_found"] = None
-    object.__setattr__(self, name, value)
-
-# %% ../nbs/10_procedure.ipynb #3f425c6d
-@patch(as_prop=True)
-def coverage(self:Procedure)->float|None:
-    "The coverage that is asked for; None where another risk was given"
-    return None if self.alpha is None else float(1 - check_risk(self.alpha))
 
 # %% ../nbs/10_procedure.ipynb #164441a1
 @patch(as_prop=True)
@@ -78,36 +64,13 @@ def margin(self:Procedure):
     "By how much decoding lowers thresholds against rounding, in nats"
     return getattr(self.model, "score_rounding", 0.)
 
-# %% ../nbs/10_procedure.ipynb #41326909
-@patch(as_prop=True)
-def guarantees(self:Procedure)->dict: # Label of the group to its Guarantee
-    "What is guaranteed in each group; `RuntimeError` before calibration"
-    if self._found is None: raise RuntimeError(
-        f"{type(self).__name__} is not calibrated yet: call calibrate(inputs, targets) "
-        "first, or load a calibration")
-    return {label: found.guarantee for label, found in self._found.items()}
-
-@patch(as_prop=True)
-def guarantee(self:Procedure)->Guarantee: # Of the group with the least coverage
-    "What is guaranteed; `RuntimeError` before calibration"
-    return min(self.guarantees.values(), key=lambda g: g.coverage)
-
-# %% ../nbs/10_procedure.ipynb #ff19a216
-@patch(as_prop=True)
-def thresholds(self:Procedure)->np.ndarray: # [steps]; with groups [groups, steps]
-    "Least scores after each step, in nats (per token if the score is)"
-    self.guarantees
-    rows = np.array([found.thresholds for found in self._found.values()])
-    return rows[0] if self.group is None else rows
-
 # %% ../nbs/10_procedure.ipynb #98ab5ca7
 @patch
 def __repr__(self:Procedure):
-    values = {s: getattr(self, s) for s in self.settings[1:]}
-    shown = [f"{s}={v!r}" for s, v in values.items() if v not in (None, False)]
-    if self.coverage is not None: shown = [f"coverage={self.coverage:g}", *shown]
-    if isinstance(self.group, by_length): shown += [f"group={self.group!r}"]
-    elif self.group is not None: shown += [f"group={function_name(self.group)}"]
+    names = ("coverage", *(s for s in self.settings if s != "alpha"), "group")
+    values = {s: getattr(self, s) for s in names}
+    shown = [f"{s}={function_name(v) if callable(v) else repr(v)}"
+             for s, v in values.items() if v not in (None, False)]
     state = self.guarantee if self._found else "not calibrated"
     return f"{type(self).__name__}({', '.join(shown)}): {state}"
 
@@ -122,21 +85,8 @@ def read(self:Procedure,
     "Inputs and targets, read once; a warning where no set can hold a target"
     inputs, targets = read_pairs(inputs, targets, input_column, target_column)
     if hasattr(self.model, "check"): self.model.check(inputs)
-    pairs = join_pairs(self.model, inputs, targets)
-    long = pairs.possible & (self._lengths(pairs.ids) > self.max_len)
-    left = pairs.possible & ~long
-    why = f"have more than max_len={self.max_len} tokens"
-    if long.any(): warn_missed(long, why, "", pairs.owner, pairs.possible)
-    if self.canonicalize is None: return pairs
-    texts = [text for several in pairs.texts for text in several]
-    form = have_form(self.canonicalize, texts)
-    why, first = "have no canonical form", f"{texts[form.argmin()]!r:.60}"
-    if not form.all(): warn_missed(~form, why, first, pairs.owner, left)
-    return pairs._replace(possible=pairs.possible & form)
-
-# %% ../nbs/10_procedure.ipynb #bea63b70
-@patch
-def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
+    pairs, end = join_pairs(self.model, inputs, targets), self.model.end_token_id
+    return warn_unheld(pairs, self.max_len, end, self.canonicalize)
 
 # %% ../nbs/10_procedure.ipynb #b5ace942
 @patch
@@ -151,13 +101,8 @@ def scores(self:Procedure,
     best = order[np.unique(pairs.owner[order], return_index=True)[1]]
     return scores[best], self._labels(pairs.inputs, self._lengths(pairs.ids[best]))
 
-# %% ../nbs/10_procedure.ipynb #deb03cf6
 @patch
-def _labels(self:Procedure, inputs, lengths):
-    "The group of each input, or of targets of these lengths"
-    if self.group is None: return None
-    if isinstance(self.group, by_length): return self.group.labels_of(lengths)
-    return input_groups(self.group, inputs)
+def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
 # %% ../nbs/10_procedure.ipynb #cfa71e8c
 @patch
@@ -173,26 +118,15 @@ def calibrate(self:Procedure,
     "Find the thresholds on pairs that are exchangeable with the inputs to come"
     self._found = None # should this calibration fail, the old one is gone
     pairs = self.read(inputs, targets, input_column, target_column)
-    few = take(pairs.inputs, range(min(4, len(pairs.inputs))))
-    check_distribution(getattr(self.model, "bare", self.model).start(few)[1])
+    model = getattr(self.model, "bare", self.model)
+    check_distribution(model.start(pairs.inputs[:4])[1])
     asked = take(pairs.inputs, pairs.owner)
     check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
     return self._calibrate(pairs, progress=progress, **kwargs)
 
-# %% ../nbs/10_procedure.ipynb #1cdc8466
 @patch
 def _calibrate(self:Procedure, pairs, **kwargs):
     return self.calibrate_scores(*self.scores(pairs, **kwargs))
-
-@patch
-def calibrate_scores(self:Procedure,
-    scores:np.ndarray,         # [N, steps] or [N]; −∞ last where no set holds it
-    labels:Sequence|None=None, # [N] group of each pair, with group
-)->Procedure: # Itself, calibrated
-    "Find the thresholds on scores that are already there"
-    self._found = None
-    self._found = self.calibrated(scores, labels)
-    return self
 
 # %% ../nbs/10_procedure.ipynb #606cb764
 @patch
@@ -215,10 +149,6 @@ def search(self:Procedure,
 
 # %% ../nbs/10_procedure.ipynb #fdf53569
 @patch
-def _number(self:Procedure, inputs):
-    return group_numbers(self.group, inputs, self.guarantees)
-
-@patch
 def _decode(self:Procedure, inputs, thresholds, **kwargs):
     kwargs |= dict(normalize=self.normalize, max_candidates=self.max_candidates)
     return threshold_search(self.model, inputs, thresholds, self.max_len, **kwargs)
@@ -240,7 +170,6 @@ def _row_groups(self:Procedure, table, inputs):
     if isinstance(self.group, by_length): return self.group.of(table.length)
     return self._number(inputs)[table.owner]
 
-# %% ../nbs/10_procedure.ipynb #85115be3
 @patch
 def _row_scores(self:Procedure, table):
     "[R, steps] scores of hypotheses, to be held against thresholds"
@@ -267,22 +196,13 @@ def sets(self:Procedure,
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
     "The prediction sets in a table, with p-values where one threshold makes them"
-    one = self.nested and self._found # one threshold, and scores to compare with
-    p_values = self._row_p_values(table, inputs) if one else None
+    p_values = None
+    if self.nested and self._found:
+        group = 0 if self.group is None else self._row_groups(table, inputs)
+        p_values = self.p_values(self._row_scores(table)[:, 0] + self.margin, group)
     found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
-
-# %% ../nbs/10_procedure.ipynb #25525785
-@patch
-def _row_p_values(self:Procedure, table, inputs):
-    "[R] p-value of each hypothesis among the calibration scores of its group"
-    scores, p = self._row_scores(table)[:, 0] + self.margin, np.zeros(len(table))
-    group = 0 if self.group is None else self._row_groups(table, inputs)
-    for g, (label, guarantee) in enumerate(self.guarantees.items()):
-        own = np.broadcast_to(group == g, p.shape)
-        p[own] = rank_p_values(scores[own], self._found[label].scores, guarantee.n_cal)
-    return p
 
 # %% ../nbs/10_procedure.ipynb #43ae20d0
 @patch
@@ -312,13 +232,11 @@ def evaluate(self:Procedure,
     pairs, sets = self._tested(inputs, targets, input_column, target_column, **kwargs)
     return evaluate_sets(sets, pairs.texts, self.guarantee, self.canonicalize)
 
-# %% ../nbs/10_procedure.ipynb #daccaccc
 @patch
-def _tested(self:Procedure, inputs, targets, input_column="input",
-            target_column="target", **kwargs):
+def _tested(self:Procedure, inputs, targets, *columns, **kwargs):
     "Test pairs and their sets"
     self.guarantees
-    pairs = self.read(inputs, targets, input_column, target_column)
+    pairs = self.read(inputs, targets, *columns)
     return pairs, self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
 
 # %% ../nbs/10_procedure.ipynb #2482c9e8
@@ -332,13 +250,10 @@ def evaluate_groups(self:Procedure,
     pairs, sets = self._tested(inputs, targets, **kwargs)
     first = np.unique(pairs.owner, return_index=True)[1]
     labels = self._labels(pairs.inputs, self._lengths(pairs.ids[first]))
-    found = {}
-    for label, guarantee in self.guarantees.items():
-        rows = [i for i in range(len(sets)) if labels is None or labels[i] == label]
-        if not rows: continue
-        mine, texts = take(sets, rows), take(pairs.texts, rows)
-        found[label] = evaluate_sets(mine, texts, guarantee, self.canonicalize)
-    return found
+    groups = group_rows(self.group, labels, len(sets))
+    return {label: evaluate_sets(take(sets, rows), take(pairs.texts, rows),
+                                 self.guarantees[label], self.canonicalize)
+            for label, rows in groups.items() if len(rows)}
 
 # %% ../nbs/10_procedure.ipynb #3903145e
 @patch

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies', 'saved_fields', 'restored', 'shipped_calibrations', 'is_shipped']
+           'function_name', 'identifies', 'saved_fields', 'read_notes', 'restored', 'shipped_calibrations',
+           'is_shipped']
 
 # %% ../nbs/71_saving.ipynb #e60dde81
 import json, warnings
@@ -51,7 +52,7 @@ MOST_BYTES = 50_000_000 # a million thresholds take some 20 MB
 # %% ../nbs/71_saving.ipynb #facc1d87
 def read_calibration(
     folder:str|Path, # Folder with conformal.json, or the file
-    fields:dict,     # Name to type, or types, of what must be there
+    fields:dict|None=None, # Name to type, or types; None: FIELDS
 )->dict: # The saved fields
     "Read a calibration; `ValueError` if it is corrupt, newer, or lacks a field"
     path = calibration_file(folder)
@@ -70,10 +71,8 @@ def read_calibration(
             f"{path} has format {form}; this version reads {FORMAT}: {advice}")
     if not _is_flat(data, LEVELS):
         raise ValueError(f"{path} is nested more deeply than a calibration is")
-    try: whole = data.pop("checksum", None) == _checksum(data)
-    except RecursionError: whole = False
-    if not whole: raise ValueError(corrupt)
-    check_fields(path, data, fields | dict(format=int))
+    if data.pop("checksum", None) != _checksum(data): raise ValueError(corrupt)
+    check_fields(path, data, (fields or FIELDS) | dict(format=int))
     return data
 
 # %% ../nbs/71_saving.ipynb #3f7661bc
@@ -139,6 +138,7 @@ def saved_fields(
 def _plain(name, value):
     "A setting as JSON; risks as text, since their decimal digits count"
     if "alpha" in name and value is not None: return str(value)
+    if callable(value): return function_name(value)
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 def _saved(label, found):
@@ -158,6 +158,18 @@ FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               versions=dict, notes=dict)
 _found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
                      scores=list)
+
+# %% ../nbs/71_saving.ipynb #c861fd08
+def read_notes(
+    folder:str|Path, # Folder with conformal.json, or the file
+    name:str,        # Of these notes
+    fields:dict,     # Name to type, or types, of what they hold
+)->dict: # The notes, checked
+    "What a procedure kept under its name with a calibration; `ValueError` for nothing"
+    path, notes = calibration_file(folder), read_calibration(folder)["notes"]
+    if name not in notes: raise ValueError(f"{path} holds no {name} calibration")
+    check_fields(path, notes[name], fields)
+    return notes[name]
 
 # %% ../nbs/71_saving.ipynb #db73c951
 def _settings(path, kind, saved):
@@ -219,36 +231,49 @@ def _check_model(path, saved, model):
 # %% ../nbs/71_saving.ipynb #98faef6a
 def _same_function(path, what, saved, given):
     "The function to use, or an error that says what to give"
+    if isinstance(saved, list): return by_length(saved)
     if saved is None and given is None: return None
     if function_name(given) != saved: raise ValueError(
         f"{path} was calibrated with {what}={saved}, not {function_name(given)}: "
         f"give the same to load({what}=...)")
     if not identifies(given): warnings.warn(
         f"{path} was calibrated with {what}={saved}, a name that identifies no "
-        "function: is it the same one?", stacklevel=5)
+        "function: is it the same one?", stacklevel=6)
     return given
+
+# %% ../nbs/71_saving.ipynb #7f74bf0e
+def _functions(path, kind, saved, options):
+    "The functions of a saved calibration; an error for what it does not take"
+    if others := options.keys() - {*kind.functions}: raise TypeError(
+        f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
+        f"chosen for the calibrations {', '.join(shipped_calibrations())} of the "
+        "package")
+    given = dict(group=None, canonicalize=None) | options
+    found = {f: _same_function(path, f, saved[f], given[f]) for f in given}
+    return {name: f for name, f in found.items() if f is not None}
 
 # %% ../nbs/71_saving.ipynb #2985c91e
 def restored(
-    cls:type,          # Procedure, or a kind of it
+    cls:type,        # Procedure, or a kind of it
     folder:str|Path, # Folder with conformal.json, the file, or a shipped name
     model=None,      # The model it was calibrated with; None: the shipped one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
     "A procedure from its file; `ValueError` if that is corrupt, or of another model"
-    if is_shipped(folder): return _shipped(folder, model, cls, **options)
-    path, data = calibration_file(folder), read_calibration(folder, FIELDS)
-    group, canonicalize = _functions(path, model, **options)
+    if is_shipped(folder):
+        shipped = import_module("conformal_ar.tasks.shipped")
+        return shipped.load_shipped(folder, model, cls, **options)
+    path, data = calibration_file(folder), read_calibration(folder)
+    if model is None:
+        raise TypeError(f"{path} needs the model that it was calibrated with")
     kind = _kinds(cls).get(data["procedure"])
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
         "use conformal_ar.load")
     _check_model(path, data["fingerprint"], model)
-    settings, saved = _settings(path, kind, data["settings"]), data["canonicalize"]
-    if isinstance(data["group"], list): group = by_length(data["group"])
-    else: group = _same_function(path, "group", data["group"], group)
-    canonicalize = _same_function(path, "canonicalize", saved, canonicalize)
-    try: cp = kind(model, group=group, canonicalize=canonicalize, **settings)
+    settings = _settings(path, kind, data["settings"])
+    settings |= _functions(path, kind, data | settings, options)
+    try: cp = kind(model, **settings)
     except (TypeError, ValueError) as e:
         raise ValueError(f"{path}: these settings are not possible ({e})") from None
     cp._found = dict(_calibrated(path, g) for g in data["found"])
@@ -274,16 +299,3 @@ def is_shipped(
 )->bool:
     "Is this the name of a calibration that comes with the package?"
     return isinstance(name, str) and name in shipped_calibrations()
-
-def _shipped(*args, **options):
-    return import_module("conformal_ar.tasks.shipped").load_shipped(*args, **options)
-
-# %% ../nbs/71_saving.ipynb #7f74bf0e
-def _functions(path, model, group=None, canonicalize=None, **others):
-    "The functions given to a saved calibration; an error for what it does not take"
-    if model is None:
-        raise TypeError(f"{path} needs the model that it was calibrated with")
-    if others: raise TypeError(
-        f"{path} was calibrated with its own {', '.join(others)}; these can be chosen "
-        f"for the calibrations {', '.join(shipped_calibrations())} of the package")
-    return group, canonicalize

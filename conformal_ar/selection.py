@@ -4,25 +4,23 @@
 
 # %% auto #0
 __all__ = ['SCORES', 'ROWS', 'selection_p_values', 'benjamini_hochberg', 'cutoff_p_values', 'choose_cutoffs', 'passing_cutoff',
-           'select', 'Selected']
+           'select']
 
 # %% ../nbs/20_selection.ipynb #93eb82b5
 from dataclasses import replace
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import scipy
 from fastcore.basics import patch
 
 from .autoregressive import Autoregressor
-from .calibration import Calibrated
-from .conformal import (check_count, check_risk, check_scores,
-                                    clopper_pearson_interval)
-from .evaluation import evaluate_sets
-from .guarantee import Guarantee
-from .procedure import Procedure
-from .saving import function_name, restored
 from .beams import beam_search
+from .calibration import Calibrated
+from .conformal import check_count, check_risk, check_scores
+from .evaluation import evaluate_sets
+from .guarantee import Guarantee, Selected
+from .procedure import Procedure
 
 # %% ../nbs/20_selection.ipynb #21123c85
 def selection_p_values(
@@ -61,10 +59,9 @@ def choose_cutoffs(
     scores:np.ndarray, # [n] of pairs that do not calibrate
     right:np.ndarray,  # [n] is the best answer right?
     error:float,       # Most wrong among those answered, in (0, 1)
-    most:int=200,      # Cut-offs: quantiles of these scores
 )->np.ndarray: # [c] falling, the first is the likeliest to pass
     "Thresholds to test, and where to start"
-    levels = np.linspace(0, 1, most, endpoint=False)
+    levels = np.linspace(0, 1, 200, endpoint=False) # cut-offs are quantiles
     grid = np.unique(np.quantile(scores, levels, method="inverted_cdf"))[::-1]
     return grid[cutoff_p_values(scores, right, grid, error).argmin():]
 
@@ -89,7 +86,7 @@ SCORES = dict(probability=lambda s: s.probabilities[0],
 class select(Procedure):
     "Takes best answers such that few of those taken are wrong"
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
-    other_risk = "risk"
+    functions, other_risk, cutoffs = ("canonicalize", "score"), "risk", None
     steps = property(lambda self: int(self.fdr is None)) # thresholds: none with fdr
 
     def __init__(self,
@@ -102,48 +99,39 @@ class select(Procedure):
         score:str|Callable="probability", # Or margin; or a function of a beam's set
         width:int=5,           # Of the beam
         canonicalize:Callable|None=None, # Text to canonical form or None: classes
-        group:None=None,       # Not supported
     ):
         if (fdr is None) == (error is None):
             raise ValueError(f"give either fdr or error; got {fdr} and {error}")
-        if group is not None: raise ValueError("select has no groups: use one for each")
-        if error is None and confidence is not None:
+        if fdr is None: confidence = 0.95 if confidence is None else confidence
+        elif confidence is not None:
             raise ValueError("confidence goes with error, not with fdr")
-        for name, risk in dict(fdr=fdr, error=error).items():
-            setattr(self, name, None if risk is None else float(check_risk(risk, name)))
-        self.risk = self.error or self.fdr
-        self.score = function_name(score) if callable(score) else score
-        if callable(score): SCORES[self.score] = score
-        if self.score not in SCORES: raise ValueError(
+        if not callable(score) and score not in SCORES: raise ValueError(
             f"no score {score!r}: give one of {', '.join(SCORES)}, or a function of a "
             "set. To load, give that function: load(score=...)")
-        self.width, self.cutoffs = check_count(width, "width"), None # see tune
-        if fdr is None and confidence is None: confidence = 0.95
+        for name, risk in dict(fdr=fdr, error=error).items():
+            setattr(self, name, None if risk is None else float(check_risk(risk, name)))
+        self.risk, self.score = self.error or self.fdr, score
+        self.width = check_count(width, "width")
         super().__init__(model, max_len=max_len, confidence=confidence,
                          canonicalize=canonicalize)
 
 # %% ../nbs/20_selection.ipynb #1407e4c6
 @patch
-def _decode(self:select, inputs, thresholds, **kwargs):
+def _decode(self:select, inputs, thresholds=None, **kwargs):
     return beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
 
-# %% ../nbs/20_selection.ipynb #62da5284
 @patch
-def ranked(self:select,
-    inputs:Sequence, # [n] inputs
-    **kwargs,        # For the beam search (progress)
-)->tuple[list, np.ndarray]: # [n] sets of beams; [n] scores, −∞ where a beam is empty
-    "The beams of inputs, best answer first, and the score of each"
-    sets = self.sets(self._decode(inputs, None, **kwargs), inputs)
-    scores = [SCORES[self.score](s) if len(s) else -np.inf for s in sets]
-    return sets, check_scores(scores)
+def ranked(self:select, table, inputs):
+    "Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"
+    sets, f = Procedure.sets(self, table, inputs), SCORES.get(self.score, self.score)
+    return sets, check_scores([f(s) if len(s) else -np.inf for s in sets])
 
 @patch
 def scores(self:select, pairs, **kwargs):
     "[N] scores of pairs; [N] is the best answer right?"
-    sets, scores = self.ranked(pairs.inputs, **kwargs)
-    return scores, evaluate_sets(sets, pairs.texts, None,
-                                 self.canonicalize).oracle_sizes == 1
+    sets, scores = self.ranked(self._decode(pairs.inputs, **kwargs), pairs.inputs)
+    ev = evaluate_sets(sets, pairs.texts, None, self.canonicalize)
+    return scores, ev.oracle_sizes == 1
 
 # %% ../nbs/20_selection.ipynb #e7489dea
 @patch
@@ -154,25 +142,20 @@ def tune(self:select,
 )->select: # Itself, not calibrated
     "Choose the cut-offs to test, on other data than those that calibrate"
     if self.error is None: raise ValueError("fdr needs no tuning: calibrate")
-    scores, right = self.scores(self.read(inputs, targets), **kwargs)
-    self.cutoffs, self._found = choose_cutoffs(scores, right, self.error), None
+    found = self.scores(self.read(inputs, targets), **kwargs)
+    self.cutoffs, self._found = choose_cutoffs(*found, self.error), None
     return self
 
 # %% ../nbs/20_selection.ipynb #3b37ad16
 @patch
-def calibrate_scores(self:select,
-    scores:np.ndarray, # [N] of best answers, −∞ where there is none
-    right:np.ndarray,  # [N] is the best answer right?
-)->select: # Itself, calibrated
-    "Keep the scores of wrong answers (fdr), or find the threshold (error)"
-    self._found = None
+def calibrated(self:select, scores, right):
+    "From scores of best answers, and which are right: wrong ones, or a threshold"
     scores, right = check_scores(scores), np.asarray(right, bool)
     n, wrong = len(scores), np.sort(scores[~right])
     found = np.array([self._threshold(scores, right)] if self.steps else [])
     guarantee = Guarantee(1 - self.risk, "fdr", n, len(wrong), self.confidence)
     wrong = wrong[np.isfinite(wrong)] # −∞ is never as high as a score
-    self._found = {None: Calibrated(found, guarantee, n - len(wrong), wrong)}
-    return self
+    return {None: Calibrated(found, guarantee, n - len(wrong), wrong)}
 
 # %% ../nbs/20_selection.ipynb #63733df4
 @patch
@@ -189,51 +172,21 @@ def _threshold(self:select, scores, right):
 
 # %% ../nbs/20_selection.ipynb #7f4e212e
 @patch
-def taken(self:select,
-    scores:np.ndarray, # [n] of best answers
-)->np.ndarray: # [n] is it taken?
-    "Which answers to take; with fdr from the whole list"
-    self.guarantees
-    found = self._found[None]
-    if self.steps: return scores >= found.thresholds[0]
-    p = selection_p_values(scores, found.scores, found.guarantee.n_cal)
-    return benjamini_hochberg(p, self.fdr)
+def taken(self:select, scores):
+    "Which of these [n] best answers to take; with fdr from the whole list"
+    if self.steps: return scores >= self.thresholds
+    n, wrong = self.guarantee.n_cal, self._found[None].scores
+    return benjamini_hochberg(selection_p_values(scores, wrong, n), self.fdr)
 
 # %% ../nbs/20_selection.ipynb #3b26845a
 ROWS = ("texts", "scores", "tokens", "keys", "class_scores", "strings") # of a set
 
 @patch
-def predict(self:select,
-    inputs:Sequence|str, # [n] inputs, which are one list; or one text
-    **kwargs,            # For the beam search (progress)
-)->list: # [n] sets of one answer, or empty where none is taken
-    "The best answer where it is taken; with fdr the guarantee is for this list"
-    self.guarantees
-    if isinstance(inputs, str): return self.predict([inputs], **kwargs)[0]
-    sets, scores = self.ranked(inputs, **kwargs)
+def sets(self:select, table, inputs):
+    "The best answers of beams where they are taken; with fdr, of this list"
+    sets, scores = self.ranked(table, inputs)
     def first(s, k): return {f: getattr(s, f)[:k] for f in ROWS if hasattr(s, f)}
     return [replace(s, **first(s, int(t))) for s, t in zip(sets, self.taken(scores))]
-
-# %% ../nbs/20_selection.ipynb #432621fc
-class Selected(NamedTuple):
-    "What a selection achieved on pairs with known targets"
-    n:int               # Test pairs
-    taken:int           # Answers taken
-    wrong:int           # Wrong ones among them
-    guarantee:Guarantee # What was guaranteed
-
-    @property
-    def error(self): return self.wrong/max(1, self.taken)
-    @property
-    def interval(self):
-        "95 % Clopper-Pearson interval of the share wrong"
-        if not self.taken: return 0., 1.
-        return clopper_pearson_interval(self.wrong, self.taken, 0.95)
-    def __repr__(self):
-        low, high = self.interval
-        return (f"Selected({self.taken} of {self.n} taken, {self.wrong} of them wrong: "
-                f"{self.error:.2%} [{low:.2%}, {high:.2%}], "
-                f"asked {1 - self.guarantee.coverage:.2%})")
 
 # %% ../nbs/20_selection.ipynb #7413d211
 @patch
@@ -243,20 +196,6 @@ def evaluate(self:select,
     **kwargs,                   # For the beam search (progress)
 )->Selected:
     "Take answers for test inputs and compare them with their targets"
-    self.guarantees
-    scores, right = self.scores(self.read(inputs, targets), **kwargs)
-    own = self.taken(scores)
-    return Selected(len(own), int(own.sum()), int((own & ~right).sum()), self.guarantee)
-
-# %% ../nbs/20_selection.ipynb #c6f8b2f6
-@patch(cls_method=True)
-def load(cls:select,
-    folder:str,                      # Folder with conformal.json, or the file
-    model:Autoregressor,             # The model it was calibrated with
-    *,
-    score:Callable|None=None,        # Your function of a set, if that was its score
-    canonicalize:Callable|None=None, # The function of the text it was calibrated with
-)->select: # Calibrated
-    "Load a selection; `ValueError` if it is corrupt, or of another kind or model"
-    if score is not None: SCORES[function_name(score)] = score
-    return restored(cls, folder, model, canonicalize=canonicalize)
+    ev = Procedure.evaluate(self, inputs, targets, **kwargs)
+    n, right = int(ev.sizes.sum()), int(ev.covered.sum())
+    return Selected(ev.n, n, n - right, self.guarantee)

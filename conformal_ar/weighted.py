@@ -18,8 +18,7 @@ from .adaptive import _kept_scores, sets_at
 from .autoregressive import check_inputs
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
-from .saving import (FIELDS, _same_function, check_fields, function_name,
-                                 read_calibration)
+from .saving import _same_function, function_name, read_notes
 from .sets import PredictionSet
 
 # %% ../nbs/22_weighted.ipynb #7614401d
@@ -178,9 +177,7 @@ def load(cls:WeightedLevelSets,
     **functions,       # The others it was calibrated with: canonicalize
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
-    own = read_calibration(folder, FIELDS)["notes"].get("weighted")
-    if own is None: raise ValueError(f"{folder} holds a calibration without weights")
-    check_fields(folder, own, _weights)
+    own = read_notes(folder, "weighted", _weights)
     _same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
     sets = ConformalLevelSets.load(folder, model, **functions)

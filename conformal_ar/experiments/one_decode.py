@@ -15,11 +15,12 @@ import numpy as np
 from tqdm import tqdm
 
 from ..autoregressive import Autoregressor
+from ..checks import check_thresholds
 from ..conformal import check_risk, clopper_pearson_lower
 from .repetitions import random_splits
 from ..guarantee import Guarantee
 from ..hypotheses import Hypotheses, gather
-from ..search import _Walk, check_thresholds
+from ..search import _Walk
 from ..tolerance import check_feasible, step_ranks, tolerance_region
 
 # %% ../../nbs/61_one_decode.ipynb #5fc25269
