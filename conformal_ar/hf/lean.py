@@ -39,11 +39,8 @@ def _as_written(module):
         or "forward" in own or own.get("_compiled_call_impl"))
 
 # %% ../../nbs/27_lean.ipynb #8ba22186
-def plain_parts(
-    model, # Of transformers
-    dtype:torch.dtype, # That all weights must have
-)->list|None: # Modules and weights, in order; None when anything is out of the ordinary
-    "All parts of a T5 that is as the library made it"
+def plain_parts(model, dtype):
+    "All modules and weights, in order; None when anything is out of the ordinary"
     modules, weights = [model], []
     for module in modules: # which grows meanwhile
         if not _as_written(module): return None
@@ -77,7 +74,6 @@ class FeedForward(NamedTuple):
     act:Callable     # Between
     out:torch.Tensor # [D, F]
 
-# %% ../../nbs/27_lean.ipynb #cde5363d
 class Stack(NamedTuple):
     "An encoder or a decoder"
     words:torch.Tensor # [V, D] embeddings
@@ -168,12 +164,8 @@ def _heads(x, weight, heads):
     "[B, H, S, d] from `x` [B, S, D]"
     return linear(x, weight).unflatten(-1, (heads, -1)).transpose(1, 2)
 
-def encode(
-    lean:LeanT5, # From lean_t5
-    ids:torch.Tensor, # [B, S] of the inputs
-    mask:torch.Tensor, # [B, S] 1 for tokens, 0 for padding
-)->torch.Tensor: # [B, S, D]
-    "What the encoder makes of inputs"
+def encode(lean, ids, mask):
+    "[B, S, D] what the encoder makes of `ids` [B, S]; `mask` tells them from padding"
     stack, n = lean.encoder, ids.shape[1]
     x = embedding(ids, stack.words)
     bias = _offsets(stack.first, 1 - n, n - 1).unfold(1, n, 1).flip(1) # [H, S, S]
@@ -186,12 +178,8 @@ def encode(
     return _normed(x, stack.norm)
 
 # %% ../../nbs/27_lean.ipynb #d2a88faa
-def fill_cross(
-    lean:LeanT5, # From lean_t5
-    cross, # DynamicCache, empty so far
-    hidden:torch.Tensor, # [B, S, D] from the encoder
-):
-    "Keys and values of the source, once for each input"
+def fill_cross(lean, cross, hidden):
+    "Keys and values of the source from `hidden` [B, S, D], once for each input"
     for i, (_, source, _) in enumerate(lean.decoder.blocks):
         k, v = (_heads(hidden, w, source.heads) for w in (source.k, source.v))
         cross.update(k, v, i)

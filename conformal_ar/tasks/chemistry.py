@@ -84,8 +84,8 @@ def match_atoms(
         atom.SetNoImplicit(True)
     while left and rest.GetNumAtoms():
         k, pairs = None, []
-        for j in sorted(left, key=lambda j: (-molecules[j].GetNumAtoms(), j)):
-            if molecules[j].GetNumAtoms() < len(pairs): break # smaller ones share less
+        for j in sorted(left, key=lambda j: (-sizes[j], j)):
+            if sizes[j] < len(pairs): break # smaller ones share less
             found = _common(rest, molecules[j])
             if (len(found), -j) > (len(pairs), -k if pairs else 0): k, pairs = j, found
         if not pairs: break
@@ -95,7 +95,6 @@ def match_atoms(
         Chem.FastFindRings(rest)
         left.remove(k)
     return origin
-
 
 # %% ../../nbs/47_chemistry.ipynb #52d505e5
 def align_product(
@@ -121,10 +120,8 @@ def align_product(
 class MoleculeSet(ClassSet):
     "A prediction set of molecules, each with the probability of all its strings"
 
-canonical.set_class = MoleculeSet
-without_salts.set_class = by_inchi.set_class = MoleculeSet
+canonical.set_class = without_salts.set_class = by_inchi.set_class = MoleculeSet
 FORMS = {"exact": canonical, "without salts": without_salts, "inchi": by_inchi}
-
 
 # %% ../../nbs/47_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):

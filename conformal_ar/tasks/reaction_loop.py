@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from ..files import write_text
 from .packed_batches import (PackedReactions, ahead,
                                                length_batches, padded)
-from .reaction_model import (ReactionPreset, block_matrices,
+from .reaction_model import (ReactionPreset, agree, block_matrices,
                                                reaction_model, reaction_optimisers,
                                                together)
 
@@ -44,71 +44,41 @@ class ReactionRun:
 
 # %% ../../nbs/54_reaction_loop.ipynb #f6217cd9
 @patch
-def stage(self:ReactionRun, epoch):
-    "Limits of source and target tokens in an epoch; None after the last"
-    for source, target, epochs in (*self.preset.curriculum,
-                                   (*self.preset.limits, self.preset.epochs)):
-        if epoch < epochs: return source, target
-        epoch -= epochs
-
-@patch
 def batches(self:ReactionRun, epoch):
     "The batches of an epoch: rows of the training arrays"
-    p, seed, limits = self.preset, [self.seed, epoch], self.stage(epoch)
+    p, seed, limits = self.preset, [self.seed, epoch], self.preset.stage(epoch)
     rows = self.data.spelt(np.random.default_rng(seed), p.respell)
     both = (self.data.lengths(f"train_{side}")[rows] for side in ("source", "target"))
     return [rows[b] for b in length_batches(*both, limits, seed, p.pairs, p.tokens)]
 
-# %% ../../nbs/54_reaction_loop.ipynb #0895c4f4
 @patch(as_prop=True)
 def total_steps(self:ReactionRun):
     "Optimiser steps of the whole run"
     if not hasattr(self, "_total"):
-        self._total, first = 0, 0
-        for epochs in (*(e for _, _, e in self.preset.curriculum), self.preset.epochs):
-            self._total += epochs*len(self.batches(first)) if epochs else 0
-            first += epochs
+        stages = [*(n for _, _, n in self.preset.curriculum), self.preset.epochs]
+        firsts = np.cumsum([0, *stages]).tolist()
+        self._total = sum(n*len(self.batches(e)) for n, e in zip(stages, firsts) if n)
     return self._total
 
-# %% ../../nbs/54_reaction_loop.ipynb #9bbb09d6
 @patch
-def rate(self:ReactionRun, step)->float: # Between 0 and 1
+def rate(self:ReactionRun, step):
     "The learning rate at a step as a share of its peak"
-    p, total = self.preset, max(self.total_steps, 1)
-    if step < p.warmup_steps: return (step + 1)/p.warmup_steps
-    start = max(p.warmup_steps, p.stable*total)
-    done = min(1., max(0., step - start)/max(1, total - start))
-    fall = (1 + math.cos(math.pi*done))/2 if p.decay == "cosine" else 1 - done
-    return p.final + (1 - p.final)*fall
+    return self.preset.rate(step, self.total_steps)
 
 # %% ../../nbs/54_reaction_loop.ipynb #b6b440ef
 @patch
-def draw(self:ReactionRun,
-    epoch,
-    position, # Of the batch in its epoch
-    rows # Of the training arrays
-)->tuple: # Sources, padded with 0, and targets, padded with -100
-    "A batch of shuffled molecules"
-    p, rng = self.preset, np.random.default_rng([self.seed, epoch, position + 1])
-    source, target = self.data.training_pairs(rows, rng, p.shuffle)
+def draw(self:ReactionRun, epoch, position, rows):
+    "Sources of a batch, padded with 0, and targets, padded with -100"
+    rng = np.random.default_rng([self.seed, epoch, position + 1])
+    source, target = self.data.training_pairs(rows, rng, self.preset.shuffle)
     return padded(*source, 0), padded(*target, -100)
 
-# %% ../../nbs/54_reaction_loop.ipynb #1c58247b
 @patch
 def drawn(self:ReactionRun):
     "The batches that are left of this epoch"
-    epoch = self.epoch
-    todo = list(enumerate(self.batches(epoch)))[self.position:]
+    todo = list(enumerate(self.batches(self.epoch)))[self.position:]
     make = ahead if self.device.type == "cuda" else map
-    return make(lambda job: self.draw(epoch, *job), todo)
-
-# %% ../../nbs/54_reaction_loop.ipynb #07a037a9
-def _agree(yes):
-    "What the first process says, for all"
-    if together()[1] == 1: return yes
-    told = torch.tensor(bool(yes))
-    torch.distributed.broadcast(told, 0)
-    return told.item()
+    return make(lambda job, epoch=self.epoch: self.draw(epoch, *job), todo)
 
 # %% ../../nbs/54_reaction_loop.ipynb #cc8c3451
 @patch
@@ -143,7 +113,6 @@ def train_step(self:ReactionRun, x, y)->float: # The loss, in nats per product
     self.pairs += len(x)
     return sums[-2].item()/len(x)
 
-# %% ../../nbs/54_reaction_loop.ipynb #966e2e57
 @patch
 def update(self:ReactionRun, mean):
     "Move all parameters by their gradients, given as one vector"
@@ -191,7 +160,6 @@ def state(self:ReactionRun, compact=False):
         model=model, optimisers=optimisers, preset=asdict(self.preset), seed=self.seed,
         data=self.data.digest, rate=self.rate(self.step))
 
-# %% ../../nbs/54_reaction_loop.ipynb #706109ab
 @patch
 def save(self:ReactionRun, compact=False):
     "Write a checkpoint and the curve"
@@ -270,7 +238,7 @@ def fit(self:ReactionRun,
     self.stop = False
     def unfinished(): return not self.stop and (steps is None or self.step < steps)
     def validated(): self.note(quiet, **self.validate(n=valid_pairs))
-    while self.stage(self.epoch) and unfinished():
+    while self.preset.stage(self.epoch) and unfinished():
         for batch in self.drawn():
             losses.append(self.train_step(*batch))
             self.minutes = (time.time() - began)/60
@@ -278,7 +246,7 @@ def fit(self:ReactionRun,
                 self.note(quiet, loss=float(np.mean(losses)))
                 losses = []
             if first and valid_due(): validated()
-            self.stop = _agree(self.stop or late())
+            self.stop = agree(self.stop or late())
             if not unfinished(): break
             due = save_due() or (save_steps and self.step % save_steps == 0)
             if first and due: self.save(compact)
