@@ -85,7 +85,7 @@ def margins(task, inputs, one, other, thresholds):
 
 # %% ../../nbs/86_engines.ipynb #eaa66bd3
 def small_frontiers(task, n, tries, alphas=(.01, .02, .03, .05)):
-    "Up to `n` of `tries` inputs within the budget, at the smallest risk; thresholds, risk"
+    "At most `n` inputs of `tries` within the budget, thresholds, and the smallest risk"
     x, best = task.some(tries)[0], None
     for alpha in alphas:
         t = task.thresholds(alpha)

@@ -9,6 +9,7 @@ __all__ = ['LARGE', 'BLOCKS', 'EXTRA', 'LEAST', 'FEW', 'SHARED', 'PIECE', 'Prefi
 # %% ../../nbs/26_caches.ipynb #55be382c
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -40,7 +41,7 @@ def _select(cache, rows):
     return new
 
 # %% ../../nbs/26_caches.ipynb #c15b1cd5
-def _gather_append(old, rows, new):
+def _gather_append(rows, old, room, new):
     "`torch.cat([old[rows], new], 2)` in one copy, with room for more; and that room"
     n, t = len(rows), old.shape[2]
     room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//2, 16), old.shape[3])
@@ -48,10 +49,10 @@ def _gather_append(old, rows, new):
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
-def _move_append(room, moves, n, new, t):
-    "Copy rows `moves[1]` to `moves[0]`; append a token to the `t` of the first `n`"
-    old = room[:, :, :t]
-    old.index_copy_(0, moves[0], old.index_select(0, moves[1]))
+def _move_append(moves, n, old, room, new):
+    "Copy rows `moves[1]` to `moves[0]`; append a token to the first `n`"
+    t = old.shape[2]
+    room[:, :, :t].index_copy_(0, moves[0], room[:, :, :t].index_select(0, moves[1]))
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
@@ -61,12 +62,8 @@ class PrefixLayer(DynamicLayer):
     wanted = None # what waits to be done: a function of old tensor, its room, and new
     room = None   # the tensors that keys and values are part of
 
-    def batch_select_indices(self, rows):
-        self.wanted = lambda old, room, new: _gather_append(old, rows, new)
-
-    def batch_move(self, moves, n):
-        self.wanted = lambda old, room, new: _move_append(
-            room, moves, n, new, old.shape[2])
+    def batch_select_indices(self, rows): self.wanted = partial(_gather_append, rows)
+    def batch_move(self, moves, n): self.wanted = partial(_move_append, moves, n)
 
     def update(self, keys, values, *args, **kwargs):
         if self.wanted is None: return super().update(keys, values, *args, **kwargs)
@@ -78,7 +75,7 @@ class PrefixLayer(DynamicLayer):
 
 # %% ../../nbs/26_caches.ipynb #49373b4a
 def free_slots(at, size):
-    "Slots below n for n rows whose parents are `at` some of `size`; which rows stay there"
+    "Slots for n rows whose parents are `at` some of `size` slots; which rows stay"
     n, order = len(at), torch.arange(len(at))
     first = at.new_full((size,), n).scatter_reduce(0, at, order, "amin")
     stays = (first[at] == order) & (at < n)
@@ -268,10 +265,8 @@ def _attend_prompt(module, query, key, value, blocks, scaling):
 _prompts = ContextVar("prompts", default=None) # blocks, and layers that used them
 
 @contextmanager
-def sharing(
-    blocks:Blocks # Prompts in cross, and rows that continue them
-):
-    "A step in which every layer must attend to shared prompts"
+def sharing(blocks):
+    "A step in which every layer must attend to the prompts that `blocks` has in cross"
     seen = set()
     token = _prompts.set((blocks, seen))
     try: yield
@@ -300,10 +295,6 @@ def cache_bytes(cache)->int:
     "Memory of keys and values in all layers"
     return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
 
-def prefix_bytes(
-    token:int, # Bytes of the keys and values of one token
-    tokens:int, # How many tokens
-    words:int # In the vocabulary
-)->int: # Bytes
-    "Memory of a prefix in a search"
+def prefix_bytes(token, tokens, words)->int:
+    "Memory of tokens of `token` bytes each in a search over `words`"
     return 9*tokens*token//4 + 48*words

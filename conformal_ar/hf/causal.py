@@ -109,7 +109,7 @@ def _read(self:HFCausal, rows):
 
 @patch
 def prompts(self:HFCausal, inputs):
-    "What the model reads before a target: ids [B, P] and their mask, padded on the left"
+    "What the model reads before a target: ids [B, P] and their mask"
     return self._encoded(inputs)
 
 # %% ../../nbs/30_causal.ipynb #bcf89626
@@ -235,7 +235,8 @@ def extend(self:HFCausal, state, rows, tokens):
 def copies_prompts(self:HFCausal)->str: # Empty where prefixes share their prompt
     "Why every prefix has keys and values of its prompt"
     if not self.share: return "share is off"
-    return why_copied(self) if "position_ids" in self._takes else "it takes no positions"
+    if "position_ids" not in self._takes: return "it takes no positions"
+    return why_copied(self)
 
 # %% ../../nbs/30_causal.ipynb #04c4dc7a
 @patch

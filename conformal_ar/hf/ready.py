@@ -58,12 +58,8 @@ def _check_pair(model, tokenizer):
         "AutoModelForCausalLM or AutoModelForSeq2SeqLM")
 
 # %% ../../nbs/25_ready.ipynb #af9b200b
-def check_tokens(
-    ids, # [B, L] ids of target tokens
-    inputs, # [B] what they belong to
-    vocab_size:int # Of the model
-)->torch.Tensor: # The same
-    "Refuse what is not one row of known token ids for each input"
+def check_tokens(ids, inputs, vocab_size):
+    "Ids [B, L], unless they are not one row of known tokens for each input"
     if not isinstance(ids, torch.Tensor): raise TypeError(
         f"targets must be a tensor of ids, not {type(ids).__name__}: "
         "encode(texts) makes one")
@@ -80,11 +76,7 @@ def check_tokens(
     return ids
 
 # %% ../../nbs/25_ready.ipynb #671147ce
-def fingerprint_of(
-    model,     # Of transformers
-    tokenizer, # Its tokenizer
-    seen:list, # What else scores depend on: dtype, ids of special tokens
-)->str: # 64 hexadecimal digits
+def fingerprint_of(model, tokenizer, seen):
     "SHA-256 of a model, its tokenizer, and what else scores depend on"
     config = model.config.to_diff_dict() # no defaults: they change with versions
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
@@ -105,8 +97,7 @@ def fingerprint_of(
     return h.hexdigest()
 
 # %% ../../nbs/25_ready.ipynb #aabd87e4
-# total variation that rounding cannot explain; elsewhere 0.5
-APART = {torch.float32: 1e-3, torch.float64: 1e-3}
+APART = {torch.float32: 1e-3, torch.float64: 1e-3} # not by rounding; elsewhere 0.5
 
 def _apart(these, those):
     "Largest total variation between distributions [..., V], given as log-probabilities"
@@ -116,9 +107,7 @@ def _apart(these, those):
 _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and special tokens
 
 @torch.inference_mode()
-def check_paths(
-    ar, # An adapter
-):
+def check_paths(ar):
     "Refuse a model that does not decode as it scores"
     as_now = ar.dtype, ar.start_token_id, ar.end_token_id, ar.pad_token_id
     if _tried.get(ar.model) == as_now: return
@@ -139,14 +128,12 @@ def check_paths(
                             f"{what} (total variation {apart:.2g}).{hint}")
     _tried[ar.model] = as_now
 
-# %% ../../nbs/25_ready.ipynb #3ff3cc80
+# %% ../../nbs/25_ready.ipynb #573ac3ba
 _copied = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
 
 @torch.inference_mode()
-def why_copied(
-    ar, # An adapter of a decoder-only model
-)->str: # Empty where prefixes can share their prompt
-    "Why every prefix has keys and values of its prompt"
+def why_copied(ar):
+    "Why every prefix has keys and values of its prompt; empty where it need not"
     model, config = ar.model, ar.model.config
     known, kind = _copied.get(model), config._attn_implementation
     if known or known == "" and kind == "shared": return known

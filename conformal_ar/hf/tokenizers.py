@@ -4,11 +4,13 @@
 
 # %% auto #0
 __all__ = ['TOKEN', 'DigitTokenizer', 'token_ids', 'find_unknown', 'pad_rows', 'smiles_tokens', 'smiles_pieces', 'smiles_pattern',
-           'smiles_tokenizer', 'start_ids', 'chat_prompts']
+           'smiles_tokenizer', 'start_ids', 'chat_prompts', 'shipped_models']
 
 # %% ../../nbs/23_tokenizers.ipynb #c97f0e05
 import re
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,6 +23,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 from transformers import (AutoTokenizer, PreTrainedConfig, PreTrainedTokenizer,
                           PreTrainedTokenizerFast)
+from transformers.utils import logging
 
 # %% ../../nbs/23_tokenizers.ipynb #10f4f5f5
 _pieces = re.compile(r"[0-9]+|[^0-9]")
@@ -216,3 +219,19 @@ def chat_prompts(
         prompts.append(tokenizer.apply_chat_template(
             x, tokenize=False, add_generation_prompt=True))
     return prompts
+
+# %% ../../nbs/23_tokenizers.ipynb #715c08a8
+def shipped_models()->dict: # Name to folder
+    "The models that come with the package"
+    package = "__file__" in globals()
+    here = Path(__file__).parent.parent if package else Path("../conformal_ar")
+    return {f.parent.name: f.parent for f in sorted(here.glob("models/*/config.json"))}
+
+@contextmanager
+def _no_bar():
+    "Hide the library's progress bar"
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try: yield
+    finally:
+        if shown: logging.enable_progress_bar()

@@ -38,6 +38,8 @@ class EngineError(ConnectionError):
     "An engine did not answer, after all attempts"
     row = 0 # of those that were asked about
 
+def _like(e): return EngineError if isinstance(e, EngineError) else ValueError
+
 @dataclass
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
@@ -90,11 +92,9 @@ def send(self:VLLMServer, path, body=None, base=None):
 def models(self:VLLMServer):
     "The models that a server has, by name"
     try: return {m["id"]: m for m in self.send("/models")["data"]}
-    except (EngineError, ValueError, KeyError, TypeError) as e:
-        kind = EngineError if isinstance(e, EngineError) else ValueError
-        raise kind(f"{self.url} does not list its models: is it the address of a "
-                   "completions interface, which ends in /v1, and does the server "
-                   f"run? ({e})") from e
+    except (EngineError, ValueError, KeyError, TypeError) as e: raise _like(e)(
+        f"{self.url} does not list its models: is it the address of a completions "
+        f"interface, which ends in /v1, and does the server run? ({e})") from e
 
 @patch
 def tokenize(self:VLLMServer, text):
@@ -165,8 +165,8 @@ class _Offline:
         def values(at): return {i: one.logprob for i, one in at.items()}
         if "prompt_logprobs" not in what:
             return [values(one.outputs[0].logprobs[0]) for one in found]
-        return [[0.] + [at[i].logprob for i, at in zip(row[1:], one.prompt_logprobs[1:])]
-                for row, one in zip(rows, found)]
+        def own(row, told): return [at[i].logprob for i, at in zip(row[1:], told[1:])]
+        return [[0.] + own(row, one.prompt_logprobs) for row, one in zip(rows, found)]
 
 # %% ../../nbs/38_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
@@ -222,12 +222,11 @@ def _ask(self:VLLMCausal, rows, inputs, some, **what):
     self._check_positions(torch.tensor([len(row) + 1 for row in asked]))
     try: return zip(some, self.engine.ask(asked, **what))
     except (EngineError, ValueError) as e:
-        kind = EngineError if isinstance(e, EngineError) else ValueError
-        hint = "" if kind is EngineError or "logprobs" not in str(e) else (
+        hint = "" if _like(e) is EngineError or "logprobs" not in str(e) else (
             "; start the server with --max-logprobs -1, or tell VLLMServer its "
             "max_logprobs: sets that would need more are then marked")
         at = f"{inputs[some[getattr(e, 'row', 0)]]!r:.80}"
-        raise kind(f"{e}{hint} (asked about the input {at})") from e
+        raise _like(e)(f"{e}{hint} (asked about the input {at})") from e
 
 # %% ../../nbs/38_vllm.ipynb #54188036
 class VLLMState(NamedTuple):

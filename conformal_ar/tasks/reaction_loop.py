@@ -36,7 +36,8 @@ class ReactionRun:
         there = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(device or there)
         self.model = reaction_model(preset, data.words, seed).to(self.device).train()
-        if self.device.type == "cpu": self.model.set_attn_implementation("eager")
+        if self.device.type == "cpu": # where T5's biases make the fused kernel slower
+            self.model.set_attn_implementation("eager")
         self.optimisers = reaction_optimisers(self.model, preset)
         self.peaks = [o.param_groups[0]["lr"] for o in self.optimisers]
         self.step = self.epoch = self.position = self.pairs = 0
@@ -59,11 +60,6 @@ def total_steps(self:ReactionRun):
         firsts = np.cumsum([0, *stages]).tolist()
         self._total = sum(n*len(self.batches(e)) for n, e in zip(stages, firsts) if n)
     return self._total
-
-@patch
-def rate(self:ReactionRun, step):
-    "The learning rate at a step as a share of its peak"
-    return self.preset.rate(step, self.total_steps)
 
 # %% ../../nbs/54_reaction_loop.ipynb #b6b440ef
 @patch
@@ -120,7 +116,7 @@ def update(self:ReactionRun, mean):
     for p, g in zip(parameters, mean.split([p.numel() for p in parameters])):
         p.grad = g.view_as(p)
     torch.nn.utils.clip_grad_norm_(parameters, self.preset.clip)
-    share = self.rate(self.step)
+    share = self.preset.rate(self.step, self.total_steps)
     for o, peak in zip(self.optimisers, self.peaks):
         o.param_groups[0]["lr"] = peak*share
         o.step()
@@ -132,9 +128,8 @@ def validate(self:ReactionRun, part="valid", n=200):
     "Loss in nats per product, and share of exact guesses, on n pairs, if there are any"
     lengths = self.data.lengths(f"{part}_source")
     rows = np.random.default_rng(0).permutation(len(lengths))[:n]
-    rows = rows[np.argsort(lengths[rows], kind="stable")]
+    rows, loss, hits = rows[np.argsort(lengths[rows], kind="stable")], 0, 0
     if not len(rows): return {}
-    loss = hits = 0
     self.model.eval()
     for i in range(0, len(rows), 64):
         x, y = (padded(*self.data.rows(f"{part}_{side}", rows[i:i + 64]), fill)
@@ -158,7 +153,7 @@ def state(self:ReactionRun, compact=False):
         optimisers[-1]["state"] = {} # of Muon
     return {k: getattr(self, k) for k in counts} | dict(
         model=model, optimisers=optimisers, preset=asdict(self.preset), seed=self.seed,
-        data=self.data.digest, rate=self.rate(self.step))
+        data=self.data.digest, rate=self.preset.rate(self.step, self.total_steps))
 
 @patch
 def save(self:ReactionRun, compact=False):
@@ -177,10 +172,10 @@ def load(self:ReactionRun):
             state = torch.load(f, map_location=self.device, weights_only=True)
             before, rate = state.pop("preset"), state.pop("rate", 0.)
             own = [state.pop("seed"), state.pop("data", None)]
-        except Exception as e:
-            raise ValueError(f"{f.name} is no checkpoint, or it is not whole: "
-                             "remove it, or do not resume") from e
-    if rate == self.rate(state["step"]) == 1:
+        except Exception as e: raise ValueError(
+            f"{f.name} is no checkpoint, or it is not whole: remove it, or do not "
+            "resume") from e
+    if rate == self.preset.rate(state["step"], self.total_steps) == 1:
         before |= dict(epochs=self.preset.epochs, stable=self.preset.stable)
     if [before, *own] != [asdict(self.preset), self.seed, self.data.digest]:
         raise ValueError(f"{self.folder} holds a run with another preset, seed or "
@@ -191,7 +186,7 @@ def load(self:ReactionRun):
 
 # %% ../../nbs/54_reaction_loop.ipynb #b420b09b
 class _Every:
-    "Whether so many minutes have passed since it was last true"
+    "Have so many minutes passed since it was last true?"
     def __init__(self, minutes): self.minutes, self.last = minutes, time.time()
     def __call__(self):
         due = time.time() - self.last > 60*self.minutes
@@ -213,10 +208,9 @@ def check_fit(self:ReactionRun, **settings):
     inspect.signature(self.fit).bind(**settings)
     if not (minutes := settings.get("minutes", math.inf)) >= 0:
         raise ValueError(f"minutes must be 0 or more, not {minutes}")
-    if not self.total_steps:
-        raise ValueError(
-            f"nothing to train on: none of {len(self.data):,} training reactions is "
-            f"within {self.preset.limits} tokens of source and target")
+    if not self.total_steps: raise ValueError(
+        f"nothing to train on: none of {len(self.data):,} training reactions is "
+        f"within {self.preset.limits} tokens of source and target")
 
 # %% ../../nbs/54_reaction_loop.ipynb #88533d2c
 @patch
