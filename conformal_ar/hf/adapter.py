@@ -212,29 +212,24 @@ PART = 2**22 # logits that are normalised at a time: 16 MB
 
 def log_probs_of(
     logits:torch.Tensor, # [R, V] of any dtype; overwritten where that saves a table
-    rows:torch.Tensor=None # Which of them, in which order; None: all
 )->torch.Tensor: # [R, V] log-probabilities, float32
     "Float32 log-softmax, with at most one table beside the logits"
-    if rows is None and logits.numel() <= PART: return logits.float().log_softmax(-1)
-    n, size = len(logits if rows is None else rows), max(1, PART//logits.shape[1])
-    out = logits # in place, where that can be
-    if rows is not None or logits.dtype != torch.float32:
-        out = logits.new_empty(n, logits.shape[1], dtype=torch.float32)
-    for part in (slice(a, a + size) for a in range(0, n, size)):
-        chosen = logits[part if rows is None else rows[part]]
-        out[part] = chosen.float().log_softmax(-1)
+    if logits.numel() <= PART: return logits.float().log_softmax(-1)
+    out = logits.float() # the same where it is float32 already
+    for part in out.split(max(1, PART//logits.shape[1])):
+        part.copy_(part.log_softmax(-1))
     return out
 
-# %% ../../nbs/24_adapter.ipynb #ab7ac35c
+# %% ../../nbs/24_adapter.ipynb #ad4d9978
 @patch
 def _encoded(self:HFModel, inputs):
     "What the model makes of texts before the first step"
     return self._read(self._input_ids(inputs))
 
 @patch
-def _log_probs(self:HFModel, logits, rows=None):
+def _log_probs(self:HFModel, logits):
     "[R, V] log-probabilities of the next token; logits may be overwritten"
-    return self._merged(log_probs_of(logits, rows))
+    return self._merged(log_probs_of(logits))
 
 # %% ../../nbs/24_adapter.ipynb #d8c11cbc
 @patch

@@ -227,8 +227,8 @@ def extend(self:HFCausal, state, rows, tokens):
         mask = state.mask[placed(rows, self.device)]
         new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
         logits = self._logits(last, new.mask[there], cache=cache)[:, 0]
-    order = None if slots is None else placed(slots, self.device)
-    return new, self._log_probs(logits, order)
+    if slots is not None: logits = logits[placed(slots, self.device)]
+    return new, self._log_probs(logits)
 
 # %% ../../nbs/30_causal.ipynb #16d2a5c2
 @patch(as_prop=True)
