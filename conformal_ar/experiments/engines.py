@@ -28,6 +28,7 @@ from ..levelsets import ConformalLevelSets
 # %% ../../nbs/86_engines.ipynb #338eb031
 class NotInstalled(RuntimeError): "A peer that is not there"
 
+# %% ../../nbs/86_engines.ipynb #9d55ffbb
 def load_reference(
     folder, # A checkout of IBM/conformal_beam_search
 ): # Its class DynamicBeamConformal

@@ -23,6 +23,7 @@ from .tokenizers import (_no_bar, find_unknown, pad_rows,
 # %% ../../nbs/24_adapter.ipynb #4fdb6e91
 ROUNDING = 3e-4 # nats for a whole sequence in float32; 31_precision measures it
 
+# %% ../../nbs/24_adapter.ipynb #d2402b8c
 class HFModel:
     "What the adapters of `transformers` models share"
     auto = None           # class of transformers that loads the model by its name
@@ -91,6 +92,7 @@ def _check_texts(self:HFModel, texts, what):
         if not isinstance(text, str): raise TypeError(
             f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
 
+# %% ../../nbs/24_adapter.ipynb #b0e7f6e9
 @patch
 def _check_known(self:HFModel, texts, ids, what):
     "Raise when a row of `ids` contains the unknown token"
@@ -113,6 +115,7 @@ def max_target_len(self:HFModel)->int: # None when there is no limit
     "Most tokens that a target may have"
     return self.positions
 
+# %% ../../nbs/24_adapter.ipynb #fd79e3d3
 @patch(as_prop=True)
 def max_input_len(self:HFModel)->int: # None when there is no limit
     "Most tokens that an input may have"
@@ -263,6 +266,7 @@ def _trial_start(self:HFModel, rows):
     "The first step, as a search takes it"
     return self._begin(*self._read(rows))
 
+# %% ../../nbs/24_adapter.ipynb #167d6874
 @patch
 def _trial(self:HFModel):
     "Log-probabilities that should be equal, by what tells them apart"

@@ -34,6 +34,7 @@ def _copied(cache):
     new.layers = [_twin(layer) for layer in cache.layers]
     return new
 
+# %% ../../nbs/26_caches.ipynb #51fc2372
 def _select(cache, rows):
     "A copy of `cache` that holds `rows`; the cache that came in keeps what it had"
     new = _copied(cache)
@@ -118,6 +119,7 @@ def _in_place(cache, at):
 BLOCKS = 2**torch.arange(11) # sizes of a block that are tried: 1 to 1024 queries
 EXTRA = 16                   # what a block costs beside its queries, in queries
 
+# %% ../../nbs/26_caches.ipynb #5ab16b10
 class Blocks(NamedTuple):
     "The rows of a frontier, in blocks of one input each"
     rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
@@ -162,6 +164,7 @@ def make_blocks(owner, cross, mask, dtype):
 LEAST = 1e-26 # least weight, where the largest is at most 1
 FEW = 16      # queries of a head, in all blocks, up to which one kernel is faster
 
+# %% ../../nbs/26_caches.ipynb #b51d5620
 def _attend(query, key, value, bias, scaling):
     "Attention of [n, H, m, d] queries over [n, H, S, d] keys"
     exact = query.dtype in (torch.float32, torch.float64)

@@ -210,6 +210,7 @@ def start(self:HFCausal, inputs):
     "State and [B, V] log-probabilities after reading the prompts"
     return self._begin(*self._encoded(inputs))
 
+# %% ../../nbs/30_causal.ipynb #988fcb74
 @patch
 @torch.inference_mode()
 def extend(self:HFCausal, state, rows, tokens):

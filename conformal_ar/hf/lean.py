@@ -67,6 +67,7 @@ class Attention(NamedTuple):
     heads:int      # H
     scaling:float  # Of scores; 1 in a T5
 
+# %% ../../nbs/27_lean.ipynb #3ac8e52d
 class FeedForward(NamedTuple):
     "Feed-forward layers of a block"
     norm:Norm
@@ -81,6 +82,7 @@ class Stack(NamedTuple):
     norm:Norm          # After the last block
     first:nn.Module    # The attention that knows relative positions
 
+# %% ../../nbs/27_lean.ipynb #07128044
 class LeanT5(NamedTuple):
     "A T5 as its weights"
     encoder:Stack
@@ -102,6 +104,7 @@ def _feed_forward(m, norm):
     into = [m.wi_0.weight, m.wi_1.weight] if gated else [m.wi.weight]
     return FeedForward(_norm(norm), into, m.act, m.wo.weight)
 
+# %% ../../nbs/27_lean.ipynb #af63537a
 def _stack(stack):
     blocks = []
     for own, *cross, last in (block.layer for block in stack.block):
@@ -114,6 +117,7 @@ def _stack(stack):
 # %% ../../nbs/27_lean.ipynb #00b620a2
 _known = weakref.WeakKeyDictionary() # models to their parts and LeanT5
 
+# %% ../../nbs/27_lean.ipynb #8e503cea
 def lean_t5(
     model, # Of transformers
     dtype:torch.dtype, # Of its weights
@@ -164,6 +168,7 @@ def _heads(x, weight, heads):
     "[B, H, S, d] from `x` [B, S, D]"
     return linear(x, weight).unflatten(-1, (heads, -1)).transpose(1, 2)
 
+# %% ../../nbs/27_lean.ipynb #472e5220
 def encode(lean, ids, mask):
     "[B, S, D] what the encoder makes of `ids` [B, S]; `mask` tells them from padding"
     stack, n = lean.encoder, ids.shape[1]
@@ -187,6 +192,7 @@ def fill_cross(lean, cross, hidden):
 # %% ../../nbs/27_lean.ipynb #bec38218
 STRIDE = 64 # offsets are looked up for so many positions at once
 
+# %% ../../nbs/27_lean.ipynb #4d52f74c
 def step(
     lean:LeanT5, # From lean_t5
     own, # DynamicCache of prefixes, a row each; gets a token longer

@@ -106,6 +106,7 @@ def _apart(these, those):
 # %% ../../nbs/25_ready.ipynb #f01a1142
 _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and special tokens
 
+# %% ../../nbs/25_ready.ipynb #2749ed14
 @torch.inference_mode()
 def check_paths(ar):
     "Refuse a model that does not decode as it scores"
@@ -131,6 +132,7 @@ def check_paths(ar):
 # %% ../../nbs/25_ready.ipynb #573ac3ba
 _copied = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
 
+# %% ../../nbs/25_ready.ipynb #70e62b6c
 @torch.inference_mode()
 def why_copied(ar):
     "Why every prefix has keys and values of its prompt; empty where it need not"

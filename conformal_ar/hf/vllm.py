@@ -40,6 +40,7 @@ class EngineError(ConnectionError):
 
 def _like(e): return EngineError if isinstance(e, EngineError) else ValueError
 
+# %% ../../nbs/38_vllm.ipynb #d3d70509
 @dataclass
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
@@ -259,6 +260,7 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
     if self.other_ends: self._add_ends(table, rows, inputs, last, floor)
     return VLLMState(rows, inputs, incomplete), self._merged(table)
 
+# %% ../../nbs/38_vllm.ipynb #14c9eb8b
 @patch
 def _fill(self:VLLMCausal, row, found):
     "Put log-probabilities by id into a row of the table"

@@ -52,6 +52,7 @@ def batches(self:ReactionRun, epoch):
     both = (self.data.lengths(f"train_{side}")[rows] for side in ("source", "target"))
     return [rows[b] for b in length_batches(*both, limits, seed, p.pairs, p.tokens)]
 
+# %% ../../nbs/54_reaction_loop.ipynb #795f681c
 @patch(as_prop=True)
 def total_steps(self:ReactionRun):
     "Optimiser steps of the whole run"
@@ -84,6 +85,7 @@ def forward(self:ReactionRun, x, y):
     with torch.autocast(self.device.type, torch.bfloat16):
         return self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y)
 
+# %% ../../nbs/54_reaction_loop.ipynb #dfd45d5b
 @patch
 def backward(self:ReactionRun, x, y):
     "Sums over a share of a batch as one vector: all gradients, the loss, the tokens"
@@ -109,6 +111,7 @@ def train_step(self:ReactionRun, x, y)->float: # The loss, in nats per product
     self.pairs += len(x)
     return sums[-2].item()/len(x)
 
+# %% ../../nbs/54_reaction_loop.ipynb #15c1f8e1
 @patch
 def update(self:ReactionRun, mean):
     "Move all parameters by their gradients, given as one vector"
@@ -155,6 +158,7 @@ def state(self:ReactionRun, compact=False):
         model=model, optimisers=optimisers, preset=asdict(self.preset), seed=self.seed,
         data=self.data.digest, rate=self.preset.rate(self.step, self.total_steps))
 
+# %% ../../nbs/54_reaction_loop.ipynb #a14711cb
 @patch
 def save(self:ReactionRun, compact=False):
     "Write a checkpoint and the curve"
