@@ -118,7 +118,7 @@ def refusals(url, tokenizer):
     other = said(lambda: VLLMCausal(VLLMServer(url), tokenizer))
     tokenizer.backend_tokenizer.pre_tokenizer = kept
     found = {"another tokenizer": other, "wrong model": said(lambda: VLLMServer(url, "huge")),
-             "too many log-probabilities": said(lambda: model._ask([[1, 5]], ["a"], logprobs=1000)),
+             "too many log-probabilities": said(lambda: model._ask([[1, 5]], ["a"], [0], logprobs=1000)),
              "wrong address": said(lambda: VLLMServer(url.removesuffix("/v1")))}
     assert all(found.values()), found
     return found

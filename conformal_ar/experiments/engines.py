@@ -25,10 +25,10 @@ from ..hf.adapter import _no_bar, pad_rows, token_ids
 from ..beams import beam_search
 from ..levelsets import ConformalLevelSets
 
-# %% ../../nbs/86_engines.ipynb #2e42da46
+# %% ../../nbs/86_engines.ipynb #338eb031
 class NotInstalled(RuntimeError): "A peer that is not there"
 
-# %% ../../nbs/86_engines.ipynb #338eb031
+# %% ../../nbs/86_engines.ipynb #9d55ffbb
 def load_reference(
     folder, # A checkout of IBM/conformal_beam_search
 ): # Its class DynamicBeamConformal
@@ -75,14 +75,8 @@ def id_sets(table):
     return sets
 
 # %% ../../nbs/86_engines.ipynb #172f059f
-def margins(
-    task:Task,   # The model
-    inputs:list, # [n] texts
-    one:list,    # [n] sets of id tuples
-    other:list,  # [n] sets of id tuples
-    thresholds,  # [max_len] of both
-)->np.ndarray: # Nats per token from candidates of one set only to a threshold
-    "How decisive the differences are"
+def margins(task, inputs, one, other, thresholds):
+    "Nats per token from the candidates of one set only to the nearest threshold"
     both = enumerate(zip(one, other))
     odd = [(i, ids) for i, (a, b) in both for ids in sorted(a ^ b)]
     if not odd: return np.zeros(0)
@@ -91,13 +85,8 @@ def margins(
     return np.abs(scores - thresholds).min(1)
 
 # %% ../../nbs/86_engines.ipynb #eaa66bd3
-def small_frontiers(
-    task:Task,  # With a budget
-    n:int,      # Inputs wanted
-    tries:int,  # Inputs to try
-    alphas=(.01, .02, .03, .05), # Risks per step to try
-)->tuple: # Inputs, thresholds, risk
-    "Inputs within the budget at the smallest risk where there are `n`, or at least one"
+def small_frontiers(task, n, tries, alphas=(.01, .02, .03, .05)):
+    "At most `n` inputs of `tries` within the budget, thresholds, and the smallest risk"
     x, best = task.some(tries)[0], None
     for alpha in alphas:
         t = task.thresholds(alpha)
@@ -206,14 +195,8 @@ def counted_rows(
     finally: handle.remove()
 
 # %% ../../nbs/86_engines.ipynb #ab1dd7d5
-def generate_rows(
-    ar,           # The model
-    inputs:list,  # [n] texts
-    beams:int,    # Beams of an input
-    max_len:int,  # Decoding steps
-    max_rows:int=1024, # Rows in a call
-)->int: # Decoder rows
-    "Beam search by `generate`"
+def generate_rows(ar, inputs, beams, max_len, max_rows=1024):
+    "Decoder rows of beam search by `generate`, at most `max_rows` in a call"
     how = dict(num_beams=beams, num_return_sequences=beams, max_length=max_len + 1,
                do_sample=False)
     with counted_rows(ar.model) as count:
@@ -255,19 +238,11 @@ def ctranslate2_model(
             f"{folder}/converted", device=ar.device.type, compute_type="float32",
             intra_threads=torch.get_num_threads(), inter_threads=1)
 
-# %% ../../nbs/86_engines.ipynb #51a94e40
+# %% ../../nbs/86_engines.ipynb #e9251135
 def _words(ar, rows): return [ar.tokenizer.convert_ids_to_tokens(row) for row in rows]
 
-# %% ../../nbs/86_engines.ipynb #e9251135
-def ctranslate2_rows(
-    translator,   # From ctranslate2_model
-    ar,           # The same model
-    inputs:list,  # [n] texts
-    beams:int,    # Beams of an input
-    max_len:int,  # Decoding steps
-    max_rows:int=1024, # Rows in a batch
-)->int: # Decoder rows
-    "Beam search by CTranslate2"
+def ctranslate2_rows(translator, ar, inputs, beams, max_len, max_rows=1024):
+    "Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch"
     found = translator.translate_batch(
         _words(ar, token_ids(ar.tokenizer, inputs)), beam_size=beams,
         num_hypotheses=beams, max_decoding_length=max_len, length_penalty=1,
@@ -276,13 +251,8 @@ def ctranslate2_rows(
     return sum(beams*min(max_len, 1 + n) for n in longest)
 
 # %% ../../nbs/86_engines.ipynb #6c80093f
-def ctranslate2_score(
-    translator,       # From ctranslate2_model
-    ar,               # The same model
-    inputs:list,      # [n] texts
-    ids:torch.Tensor, # [n, L] their targets
-)->int: # Their tokens
-    "Teacher forcing by CTranslate2"
+def ctranslate2_score(translator, ar, inputs, ids):
+    "Tokens of targets `ids` [n, L] after teacher forcing by CTranslate2"
     length = target_lengths(ids, ar.end_token_id)
     targets = _words(ar, [row[:n-1] for row, n in zip(ids.tolist(), length)])
     sources = _words(ar, token_ids(ar.tokenizer, inputs))

@@ -9,6 +9,7 @@ __all__ = ['LARGE', 'BLOCKS', 'EXTRA', 'LEAST', 'FEW', 'SHARED', 'PIECE', 'Prefi
 # %% ../../nbs/26_caches.ipynb #55be382c
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -33,7 +34,7 @@ def _copied(cache):
     new.layers = [_twin(layer) for layer in cache.layers]
     return new
 
-# %% ../../nbs/26_caches.ipynb #2de7ca10
+# %% ../../nbs/26_caches.ipynb #51fc2372
 def _select(cache, rows):
     "A copy of `cache` that holds `rows`; the cache that came in keeps what it had"
     new = _copied(cache)
@@ -41,7 +42,7 @@ def _select(cache, rows):
     return new
 
 # %% ../../nbs/26_caches.ipynb #c15b1cd5
-def _gather_append(old, rows, new):
+def _gather_append(rows, old, room, new):
     "`torch.cat([old[rows], new], 2)` in one copy, with room for more; and that room"
     n, t = len(rows), old.shape[2]
     room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//2, 16), old.shape[3])
@@ -49,11 +50,10 @@ def _gather_append(old, rows, new):
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
-# %% ../../nbs/26_caches.ipynb #782a084c
-def _move_append(room, moves, n, new, t):
-    "Copy rows `moves[1]` to `moves[0]`; append a token to the `t` of the first `n`"
-    old = room[:, :, :t]
-    old.index_copy_(0, moves[0], old.index_select(0, moves[1]))
+def _move_append(moves, n, old, room, new):
+    "Copy rows `moves[1]` to `moves[0]`; append a token to the first `n`"
+    t = old.shape[2]
+    room[:, :, :t].index_copy_(0, moves[0], room[:, :, :t].index_select(0, moves[1]))
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
 
@@ -63,12 +63,8 @@ class PrefixLayer(DynamicLayer):
     wanted = None # what waits to be done: a function of old tensor, its room, and new
     room = None   # the tensors that keys and values are part of
 
-    def batch_select_indices(self, rows):
-        self.wanted = lambda old, room, new: _gather_append(old, rows, new)
-
-    def batch_move(self, moves, n):
-        def move(old, room, new): return _move_append(room, moves, n, new, old.shape[2])
-        self.wanted = move
+    def batch_select_indices(self, rows): self.wanted = partial(_gather_append, rows)
+    def batch_move(self, moves, n): self.wanted = partial(_move_append, moves, n)
 
     def update(self, keys, values, *args, **kwargs):
         if self.wanted is None: return super().update(keys, values, *args, **kwargs)
@@ -79,11 +75,8 @@ class PrefixLayer(DynamicLayer):
         return self.keys, self.values
 
 # %% ../../nbs/26_caches.ipynb #49373b4a
-def free_slots(
-    at, # [n] slots of the parents of n rows
-    size:int # Slots there were
-)->tuple: # [n] a slot below n for each row; [n] does it stay where its parent is?
-    "Give every row a slot: a first child that of its parent, the others what is free"
+def free_slots(at, size):
+    "Slots for n rows whose parents are `at` some of `size` slots; which rows stay"
     n, order = len(at), torch.arange(len(at))
     first = at.new_full((size,), n).scatter_reduce(0, at, order, "amin")
     stays = (first[at] == order) & (at < n)
@@ -122,11 +115,11 @@ def _in_place(cache, at):
     for layer in new.layers: layer.batch_move(moves, n)
     return new, slots, slots.argsort()
 
-# %% ../../nbs/26_caches.ipynb #a2b14bd2
+# %% ../../nbs/26_caches.ipynb #66af02c7
 BLOCKS = 2**torch.arange(11) # sizes of a block that are tried: 1 to 1024 queries
 EXTRA = 16                   # what a block costs beside its queries, in queries
 
-# %% ../../nbs/26_caches.ipynb #66af02c7
+# %% ../../nbs/26_caches.ipynb #5ab16b10
 class Blocks(NamedTuple):
     "The rows of a frontier, in blocks of one input each"
     rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
@@ -167,11 +160,11 @@ def make_blocks(owner, cross, mask, dtype):
         None if bool((blocks == 1).all()) else placed(of, mask.device))
     return Blocks(at, place, of, bias if of is None else bias[of], cross)
 
-# %% ../../nbs/26_caches.ipynb #362f7a35
+# %% ../../nbs/26_caches.ipynb #d762a08d
 LEAST = 1e-26 # least weight, where the largest is at most 1
 FEW = 16      # queries of a head, in all blocks, up to which one kernel is faster
 
-# %% ../../nbs/26_caches.ipynb #d762a08d
+# %% ../../nbs/26_caches.ipynb #b51d5620
 def _attend(query, key, value, bias, scaling):
     "Attention of [n, H, m, d] queries over [n, H, S, d] keys"
     exact = query.dtype in (torch.float32, torch.float64)
@@ -205,9 +198,9 @@ def shared_attention(module, query, key, value, attention_mask, blocks=None,
     "Attention whose rows share their input's keys and values where there are `blocks`"
     if (prompts := _prompts.get()) is not None:
         if position_bias is not None: raise ValueError("attention has a bias")
-        out = _attend_prompt(module, query, key, value, prompts[0], scaling)
         prompts[1].add(module.layer_idx)
-    elif blocks is not None and key is blocks.cross.layers[module.layer_idx].keys:
+        return _attend_prompt(module, query, key, value, prompts[0], scaling), None
+    if blocks is not None and key is blocks.cross.layers[module.layer_idx].keys:
         out = _attend_blocks(query, key, value, blocks, position_bias, scaling)
     elif blocks is not None and attention_mask is None:
         out = _attend(query, key, value, position_bias, scaling)
@@ -215,13 +208,11 @@ def shared_attention(module, query, key, value, attention_mask, blocks=None,
         scaling=scaling, position_bias=position_bias, **kwargs)
     return out.transpose(1, 2), None
 
-# %% ../../nbs/26_caches.ipynb #c965e192
 AttentionInterface.register("shared", shared_attention)
 AttentionMaskInterface.register("shared", sdpa_mask)
 
 # %% ../../nbs/26_caches.ipynb #92baf5b5
-# model types that `shared_attention` is tested with
-SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"}
+SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
 
 # %% ../../nbs/26_caches.ipynb #087bfd08
 PIECE = 128 # queries at a time on a CPU, whose cache then holds their scores
@@ -246,52 +237,39 @@ def _join(these, those):
     return x*(a - both).exp() + y*(b - both).exp()
 
 # %% ../../nbs/26_caches.ipynb #c779d981
-def _over_own(query, key, value, scaling):
-    "[R, H, 1, ·] attention of [R, H, 1, d] queries over the keys of their rows"
-    (R, heads, _, width), shared = query.shape, key.shape[1]
-    query = query.reshape(R, shared, heads//shared, width)
-    found = _weigh(query, key, value, None, scaling)
-    return tuple(x.reshape(R, heads, 1, -1) for x in found)
-
-# %% ../../nbs/26_caches.ipynb #2740b515
-def _over_prompts(query, key, value, blocks, scaling):
-    "[R, H, 1, ·] attention of [R, H, 1, d] queries over the prompts of their inputs"
-    R, heads, _, width = query.shape
-    if blocks.owner is not None:
-        key, value = (x.index_select(0, blocks.owner) for x in (key, value))
-    (n, shared), query = key.shape[:2], blocks.lay(query.reshape(R, -1))
-    m = query.shape[1]
-    query = query.view(n, m, shared, -1, width).transpose(1, 2)
-    query = query.reshape(n, shared, -1, width)
-    bias = None if blocks.bias is None else blocks.bias[..., -key.shape[2]:]
-    found = _weigh(query, key, value, bias, scaling)
-    def rows(x):
-        x = x.view(n, shared, m, -1, x.shape[-1]).transpose(1, 2).reshape(n, m, -1)
-        return blocks.back(x).view(R, heads, 1, -1)
-    return tuple(map(rows, found))
+def _over(query, key, value, bias, scaling):
+    "[n, m, H, ·] attention of [n, m, H, d] queries over [n, K, S, d] keys; log-sum-exp"
+    (n, m, heads, width), shared = query.shape, key.shape[1]
+    query = query.reshape(n, m, shared, -1, width).transpose(1, 2)
+    found = _weigh(query.flatten(2, 3), key, value, bias, scaling)
+    def back(x): return x.unflatten(2, (m, -1)).transpose(1, 2).flatten(2, 3)
+    return tuple(map(back, found))
 
 # %% ../../nbs/26_caches.ipynb #0ca6511c
 def _attend_prompt(module, query, key, value, blocks, scaling):
-    "Attention of [R, H, 1, d] queries over their prompts and their own keys"
+    "[R, 1, H, d] attention of [R, H, 1, d] queries over their prompts and own keys"
     layer, own = blocks.cross.layers[module.layer_idx], key.shape[2]
     wide = torch.promote_types(query.dtype, torch.float32)
-    def last(tensors, most):
+    def last(most, *tensors):
         return [x[:, :, max(0, x.shape[2] - most):].to(wide) for x in tensors]
     window = getattr(layer, "sliding_window", None) or own + layer.keys.shape[2]
-    found = _over_own(query.to(wide), *last((key, value), window), scaling)
+    q = query.transpose(1, 2).to(wide)
+    found = _over(q, *last(window, key, value), None, scaling)
     if window <= own: return found[0].to(query.dtype)
-    seen = last((layer.keys, layer.values), window - own)
-    prompts = _over_prompts(query.to(wide), *seen, blocks, scaling)
+    seen = last(window - own, layer.keys, layer.values)
+    if blocks.owner is not None: seen = [x.index_select(0, blocks.owner) for x in seen]
+    bias = None if blocks.bias is None else blocks.bias[..., -seen[0].shape[2]:]
+    laid = blocks.lay(q.flatten(1)).unflatten(2, q.shape[2:])
+    prompts = (blocks.back(x.flatten(2)).unflatten(1, (1, q.shape[2], -1))
+               for x in _over(laid, *seen, bias, scaling))
     return _join(prompts, found).to(query.dtype)
 
 # %% ../../nbs/26_caches.ipynb #f55bc3eb
 _prompts = ContextVar("prompts", default=None) # blocks, and layers that used them
 
 @contextmanager
-def sharing(
-    blocks:Blocks # Prompts in cross, and rows that continue them
-):
-    "A step in which every layer must attend to shared prompts"
+def sharing(blocks):
+    "A step in which every layer must attend to the prompts that `blocks` has in cross"
     seen = set()
     token = _prompts.set((blocks, seen))
     try: yield
@@ -316,17 +294,10 @@ def _chosen(rows, tokens, n, vocab_size):
     return rows, tokens
 
 # %% ../../nbs/26_caches.ipynb #b40747e7
-def cache_bytes(
-    cache # Keys and values
-)->int: # Bytes
-    "Memory of a cache, in all layers"
+def cache_bytes(cache)->int:
+    "Memory of keys and values in all layers"
     return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
 
-# %% ../../nbs/26_caches.ipynb #af1379aa
-def prefix_bytes(
-    token:int, # Bytes of the keys and values of one token
-    tokens:int, # How many tokens
-    words:int # In the vocabulary
-)->int: # Bytes
-    "Memory of a prefix in a search"
+def prefix_bytes(token, tokens, words)->int:
+    "Memory of tokens of `token` bytes each in a search over `words`"
     return 9*tokens*token//4 + 48*words

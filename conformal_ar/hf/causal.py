@@ -6,27 +6,28 @@
 __all__ = ['HFCausal', 'CausalState']
 
 # %% ../../nbs/30_causal.ipynb #aac0c076
-import inspect, weakref
+import inspect
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from fastcore.basics import patch
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from ..autoregressive import placed, real_tokens
-from .adapter import HFModel, log_probs_of, normalised, pad_rows
+from .adapter import HFModel, pad_rows
 from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
                                     make_blocks, prefix_bytes, sharing)
-from .ready import APART, _apart, check_tokens
+from .ready import _special, why_copied
 from .tokenizers import chat_prompts, start_ids
 
 # %% ../../nbs/30_causal.ipynb #34590c11
 class HFCausal(HFModel):
     "A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`"
+    auto = AutoModelForCausalLM
     share = True # may the prefixes of an input share the keys and values of its prompt?
     chat = False # are inputs messages, or what a user says?
-    other_ends = () # ids that end a sequence as the end token does
 
     def __init__(self,
         model, # Of transformers, such as a LlamaForCausalLM
@@ -35,37 +36,31 @@ class HFCausal(HFModel):
         dtype:torch.dtype=None, # Of weights and activations; the model's own when None
         chat:bool=False # Put inputs into the tokenizer's chat template?
     ):
-        if chat and not getattr(tokenizer, "chat_template", None): raise ValueError(
-            "the tokenizer has no chat template, which chat=True needs: set "
-            "tokenizer.chat_template, or give whole prompts")
         self.chat = chat
         super().__init__(model, tokenizer, device, dtype)
 
     def _check_kind(self, model):
-        "Raise unless `model` continues texts, with a cache of keys and values"
         name = type(model).__name__
         if model.config.is_encoder_decoder:
             raise TypeError(f"{name} is an encoder–decoder model: use HFSeq2Seq")
-        if not model.can_generate(): raise TypeError(
-            f"{name} does not continue texts: load it with AutoModelForCausalLM")
         if getattr(model, "_is_stateful", False): raise TypeError(
             f"{name} is recurrent: HFCausal needs a cache of keys and values, as "
             "transformers with attention in all layers have")
 
-# %% ../../nbs/30_causal.ipynb #5cfe6de4
-@patch
-def _special(self:HFCausal, name):
-    "Ids of a special token, of the first that knows any"
-    found = (getattr(source, name, None) for source in self._sources())
-    ids = next((x for x in found if x is not None), [])
-    return ids if isinstance(ids, list) else [ids]
+    @cached_property
+    def _takes(self): return {*inspect.signature(self.model.forward).parameters}
+
+    @cached_property
+    def _first(self): # position of the first token, behind that of padding in RoBERTa
+        own = (m.padding_idx + 1 for m in self.model.modules()
+               if hasattr(m, "create_position_ids_from_input_ids"))
+        return next(own, 0)
 
 # %% ../../nbs/30_causal.ipynb #2af96c0e
 @patch
 def _find_tokens(self:HFCausal):
-    "The end token, one of those the model stops at; padding; what the model takes"
-    self._takes = set(inspect.signature(self.model.forward).parameters)
-    ends, pads = self._special("eos_token_id"), self._special("pad_token_id")
+    "The end token, others that end a sequence too, and padding"
+    ends = _special("eos_token_id", *self._sources())
     if not ends: raise ValueError(
         "neither the model nor the tokenizer has an end token, so no sequence would "
         "ever be complete: set tokenizer.eos_token or "
@@ -73,66 +68,34 @@ def _find_tokens(self:HFCausal):
     own = getattr(self.tokenizer, "eos_token_id", None)
     self.end_token_id = own if own in ends else ends[0]
     self.other_ends = [i for i in ends if i != self.end_token_id]
+    pads = _special("pad_token_id", *self._sources())
     self.pad_token_id = pads[0] if pads else self.end_token_id
-    own = [m for m in self.model.modules() # RoBERTa and its kin count otherwise
-           if hasattr(m, "create_position_ids_from_input_ids")]
-    self._first = own[0].padding_idx + 1 if own else 0
+    if self.chat and not getattr(self.tokenizer, "chat_template", None):
+        raise ValueError("the tokenizer has no chat template, which chat=True needs: "
+                         "set tokenizer.chat_template, or give whole prompts")
 
 # %% ../../nbs/30_causal.ipynb #e1194cb4
 @patch
-def _plain_ids(self:HFCausal, texts, what):
-    "Checked ids of texts, without any special token"
-    self._check_texts(texts, what)
-    if len(texts) == 0: return []
+def _ids(self:HFCausal, texts, target=False):
+    "Token ids of prompts, after what the tokenizer puts before a text; or of targets"
     ids = self.tokenizer(list(texts), add_special_tokens=False, truncation=False,
                          verbose=False)["input_ids"]
-    if self.tokenizer.unk_token_id not in (self.end_token_id, self.pad_token_id):
-        self._check_known(texts, ids, what)
-    return ids
+    start = [] if target else start_ids(self.tokenizer)
+    return [row if row[:len(start)] == start else start + row for row in ids]
 
-# %% ../../nbs/30_causal.ipynb #5857c79c
-@patch(as_prop=True)
-def prompt_start(self:HFCausal)->list: # Of ids, often empty or one
-    "What the tokenizer puts before a text"
-    return start_ids(self.tokenizer)
-
-# %% ../../nbs/30_causal.ipynb #21b6c413
 @patch
-def _tokenized(self:HFCausal, inputs):
-    "Checked token ids of prompts, not padded"
-    start, longest = self.prompt_start, self.max_input_len
-    ids = [row if start and row[:len(start)] == start else start + row
-           for row in self._plain_ids(inputs, "input")]
-    for i, row in enumerate(ids):
-        if not row: raise ValueError(
-            f"input {i} is empty, and a decoder-only model continues a prompt of at "
-            "least one token: begin it with a start token, such as "
-            f"{self.tokenizer.bos_token or self.tokenizer.eos_token!r}")
-        if longest is not None and len(row) > longest: raise ValueError(
-            f"input {i} has {len(row)} tokens, but the model takes {longest}: "
-            f"{inputs[i]!r}")
-    return ids
-
-# %% ../../nbs/30_causal.ipynb #5f5d9b12
-@patch
-def encode(self:HFCausal,
-    texts # List of target texts
-)->torch.Tensor: # [B, L] ids, each row with its end token, padded
-    "Token ids of target texts, as they follow a prompt: without a start token"
-    ids = self._plain_ids(texts, "target")
-    self._check_spelt(texts, ids)
-    return pad_rows([row + [self.end_token_id] for row in ids], self.pad_token_id)
+def _check_known(self:HFCausal, texts, ids, what):
+    if self.tokenizer.unk_token_id in (self.end_token_id, self.pad_token_id): return
+    HFModel._check_known(self, texts, ids, what)
 
 # %% ../../nbs/30_causal.ipynb #1173fd03
 @patch
 def _texts(self:HFCausal, inputs):
-    "Prompts of texts or, in a chat, of messages"
     if not self.chat or isinstance(inputs, str): return inputs
     return chat_prompts(self.tokenizer, inputs)
 
 @patch
 def _also_seen(self:HFCausal):
-    "What else scores depend on"
     template = self.tokenizer.chat_template if self.chat else None
     return [template, self.other_ends] if self.chat or self.other_ends else []
 
@@ -141,17 +104,25 @@ def _also_seen(self:HFCausal):
 def _read(self:HFCausal, rows):
     "Rows of ids [B, P] and their attention mask [B, P], padded on the left"
     rows = [row[::-1] for row in rows]
-    ids = pad_rows(rows, self.pad_token_id)
-    mask = pad_rows([[1]*len(row) for row in rows], 0)
-    return ids.flip(1).to(self.device), mask.flip(1).to(self.device)
+    padded = pad_rows(rows, self.pad_token_id), pad_rows([[1]*len(r) for r in rows], 0)
+    return tuple(x.flip(1).to(self.device) for x in padded)
 
-# %% ../../nbs/30_causal.ipynb #d554a29a
 @patch
-def prompts(self:HFCausal,
-    inputs # [B] prompts
-)->tuple: # [B, P] ids and [B, P] attention mask, padded on the left
-    "What the model reads before the target"
-    return self._read(self._input_ids(inputs))
+def prompts(self:HFCausal, inputs):
+    "What the model reads before a target: ids [B, P] and their mask"
+    return self._encoded(inputs)
+
+# %% ../../nbs/30_causal.ipynb #bcf89626
+@patch
+def _logits(self:HFCausal, ids, mask, places=None, keep=1, cache=None):
+    "[R, keep, V] logits after the last `keep` tokens of `ids`"
+    if places is None:
+        places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
+    optional = dict(position_ids=places, logits_to_keep=keep)
+    taken = {name: value for name, value in optional.items() if name in self._takes}
+    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
+                     use_cache=cache is not None, **taken)
+    return out.logits[:, -keep:]
 
 # %% ../../nbs/30_causal.ipynb #162b972c
 @patch
@@ -163,70 +134,29 @@ def _check_positions(self:HFCausal, used):
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
 
-# %% ../../nbs/30_causal.ipynb #62ffde38
 @patch(as_prop=True)
 def max_target_len(self:HFCausal)->int: # None when there is no limit
     "Most tokens that a target may have, after a prompt of one token"
     return None if self.positions is None else self.positions - self._first
 
-# %% ../../nbs/30_causal.ipynb #bcf89626
-@patch
-def _run(self:HFCausal, ids, mask, places, keep=1, cache=None):
-    "[R, keep, V] logits after the last `keep` tokens of `ids` at `places`"
-    optional = dict(position_ids=places, logits_to_keep=keep)
-    taken = {name: value for name, value in optional.items() if name in self._takes}
-    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
-                     use_cache=cache is not None, **taken)
-    return out.logits[:, -keep:]
-
-@patch
-def _logits(self:HFCausal, ids, mask, keep=1, cache=None):
-    "[R, keep, V] logits after the last `keep` tokens of `ids`"
-    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
-    return self._run(ids, mask, places, keep, cache)
-
 # %% ../../nbs/30_causal.ipynb #3ac30294
 @patch
 def _merged(self:HFCausal, log_probs):
-    "Log-probabilities [R, V] with all end tokens in one, in place"
     if self.other_ends:
         ends = [self.end_token_id, *self.other_ends]
-        log_probs[:, self.end_token_id] = log_probs[:, ends].logsumexp(1)
-        log_probs[:, self.other_ends] = -torch.inf
+        log_probs[..., self.end_token_id] = log_probs[..., ends].logsumexp(-1)
+        log_probs[..., self.other_ends] = -torch.inf
     return log_probs
-
-# %% ../../nbs/30_causal.ipynb #38d21cb4
-@patch
-def _forward(self:HFCausal, ids, mask, keep=1, cache=None):
-    "[R, keep, V] log-probabilities after the last `keep` tokens of `ids`"
-    logits = self._logits(ids, mask, keep, cache)
-    return self._merged(log_probs_of(logits.flatten(0, 1))).view(logits.shape)
 
 # %% ../../nbs/30_causal.ipynb #adb4a4cf
 @patch
-def _forced(self:HFCausal, ids, mask, targets, forward=None):
-    "[B, L, V] log-probabilities, or what `forward` gives, at every place of targets"
+def _forced(self:HFCausal, ids, mask, targets):
+    "[B, L, V] logits at every place of targets"
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     ids = torch.cat([ids, targets[:, :-1]], 1)
     mask = torch.cat([mask, real[:, 1:].long()], 1)
     self._check_positions(mask.sum(1))
-    return (forward or self._forward)(ids, mask, keep=targets.shape[1])
-
-# %% ../../nbs/30_causal.ipynb #32d79a8c
-@patch
-@torch.inference_mode()
-def score(self:HFCausal,
-    inputs, # [B] prompts
-    targets:torch.Tensor # [B, L] ids with the end token, padded
-)->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
-    "Log-probability of every target token after its prompt, in one pass"
-    targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
-    logits = self._forced(*self.prompts(inputs), targets, self._logits).flatten(0, 1)
-    scores, ids = torch.empty(targets.shape, device=self.device), targets.view(-1, 1)
-    for rows, log_probs in normalised(logits):
-        scores.view(-1)[rows] = self._merged(log_probs).gather(1, ids[rows])[:, 0]
-    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
-    return scores.masked_fill(~real, 0)
+    return self._logits(ids, mask, keep=targets.shape[1])
 
 # %% ../../nbs/30_causal.ipynb #6141ac74
 class CausalState(NamedTuple):
@@ -250,7 +180,7 @@ def _begin(self:HFCausal, ids, mask):
     shares = not self.copies_prompts # tried before the prompts are read
     cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu()
     self._check_positions(used)
-    log_probs = self._forward(ids, mask, cache=cache)[:, 0]
+    log_probs = self._log_probs(self._logits(ids, mask, cache=cache)[:, 0])
     if shares:
         own, owner = DynamicCache(), torch.arange(len(ids))
         own.layer_class_to_replicate = PrefixLayer
@@ -258,15 +188,6 @@ def _begin(self:HFCausal, ids, mask):
     if all(type(layer) is DynamicLayer for layer in cache.layers): # no sliding windows
         for layer in cache.layers: layer.__class__ = PrefixLayer
     return CausalState(cache, mask, used), log_probs
-
-# %% ../../nbs/30_causal.ipynb #0f272237
-@patch
-@torch.inference_mode()
-def start(self:HFCausal,
-    inputs # [B] prompts
-)->tuple: # State and [B, V] log-probabilities of the first token, float32
-    "Read the prompts"
-    return self._begin(*self.prompts(inputs))
 
 # %% ../../nbs/30_causal.ipynb #66d04224
 @patch
@@ -280,17 +201,20 @@ def _continued(self:HFCausal, state, inside, ids):
     # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
-        return self._run(ids, unread, places, cache=state.cache)[:, -1]
+        return self._logits(ids, unread, places, cache=state.cache)[:, -1]
 
 # %% ../../nbs/30_causal.ipynb #538bef7f
 @patch
 @torch.inference_mode()
-def extend(self:HFCausal,
-    state:CausalState, # Stays usable, unless it is spend(state)
-    rows, # [R] rows of state to continue, repeats allowed
-    tokens # [R] token to append to each
-)->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
-    "Append one token to each chosen row"
+def start(self:HFCausal, inputs):
+    "State and [B, V] log-probabilities after reading the prompts"
+    return self._begin(*self._encoded(inputs))
+
+# %% ../../nbs/30_causal.ipynb #988fcb74
+@patch
+@torch.inference_mode()
+def extend(self:HFCausal, state, rows, tokens):
+    "Append one token to each chosen row of a state"
     rows, tokens = _chosen(rows, tokens, len(state.used), self.vocab_size)
     used = state.used[rows] + 1
     self._check_positions(used)
@@ -304,95 +228,39 @@ def extend(self:HFCausal,
         mask = state.mask[placed(rows, self.device)]
         new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
         logits = self._logits(last, new.mask[there], cache=cache)[:, 0]
-    order = None if slots is None else placed(slots, self.device)
-    return new, self._merged(log_probs_of(logits, order))
+    if slots is not None: logits = logits[placed(slots, self.device)]
+    return new, self._log_probs(logits)
 
 # %% ../../nbs/30_causal.ipynb #16d2a5c2
-_copied = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
-
 @patch(as_prop=True)
 def copies_prompts(self:HFCausal)->str: # Empty where prefixes share their prompt
     "Why every prefix has keys and values of its prompt"
     if not self.share: return "share is off"
-    known, kind = _copied.get(self.model), self.model.config._attn_implementation
-    if known is None or not known and kind != "shared": # new, or its attention is
-        _copied[self.model] = "" # so that the trial shares
-        _copied[self.model] = self._try_sharing()
-    return _copied[self.model]
-
-# %% ../../nbs/30_causal.ipynb #47533dc1
-@patch
-@torch.inference_mode()
-def _try_sharing(self:HFCausal):
-    "Why prefixes cannot share their prompt; empty if they can"
-    config, kind = self.model.config, self.model.config._attn_implementation
-    if kind not in ("sdpa", "shared"): return f"attention is {kind!r}, not 'sdpa'"
     if "position_ids" not in self._takes: return "it takes no positions"
-    chunk = getattr(config.get_text_config(decoder=True), "attention_chunk_size", None)
-    if chunk: return "attention is in chunks"
-    try:
-        self.model.set_attn_implementation("shared")
-        if config._attn_implementation != "shared":
-            raise TypeError("its attention cannot be exchanged")
-        for these, those in HFModel._trial(self).values():
-            if _apart(these, those) > APART.get(self.dtype, 0.5):
-                raise ValueError("probabilities differ")
-    except torch.OutOfMemoryError: raise
-    except Exception as e:
-        self.model.set_attn_implementation(kind)
-        return (str(e).strip() or type(e).__name__).splitlines()[0]
-    return ""
+    return why_copied(self)
 
 # %% ../../nbs/30_causal.ipynb #04c4dc7a
 @patch
 def _trial(self:HFCausal):
-    "Log-probabilities that should be equal, by what tells them apart"
     row, same = self._trial_rows()[0], HFModel._trial(self)
     targets = torch.tensor([row], device=self.device)
     forced = self._forced(*self._read([row]), targets)
     whole = torch.cat([targets, targets], 1) # prompt and target are alike
-    plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
+    plain = self.quiet(input_ids=whole).logits[:, 2:5]
     what = "under the positions and masks of HFCausal than by itself"
-    return {**same, what: (forced, plain)}
+    return {**same, what: tuple(x.float().log_softmax(-1) for x in (forced, plain))}
 
-# %% ../../nbs/30_causal.ipynb #5a666418
 HFCausal.checks = True
 
 # %% ../../nbs/30_causal.ipynb #c3b95384
 @patch
 @torch.inference_mode()
-def row_bytes(self:HFCausal,
-    inputs, # List of prompts; the longest counts
-    max_len:int # Decoding steps
-)->int: # Bytes
+def row_bytes(self:HFCausal, inputs, max_len):
     "Memory of one prefix of `max_len` tokens, and of its prompt, in a search"
     token = torch.full((1, 1), self.end_token_id, device=self.device)
     cache = DynamicCache(config=self.model.config)
-    log_probs = self._forward(token, torch.ones_like(token), cache=cache)
-    prompt = max(map(len, self._input_ids(inputs)), default=0)
-    one, words = cache_bytes(cache), log_probs.shape[-1]
+    words = self._logits(token, torch.ones_like(token), cache=cache).shape[-1]
+    one, prompt = cache_bytes(cache), max(map(len, self._input_ids(inputs)), default=0)
     if self.copies_prompts: return prefix_bytes(one, prompt + max_len, words)
     heads = self.model.config.get_text_config(decoder=True).num_attention_heads
     return prefix_bytes(one, max_len, words) + prompt*(one + 12*heads)
-
-# %% ../../nbs/30_causal.ipynb #8eac3000
-@patch(cls_method=True)
-def from_pretrained(cls:HFCausal,
-    name, # A folder or a hub id
-    device=None, # Such as cuda, mps or cpu; the first that exists when None
-    dtype:torch.dtype=None, # Of weights and activations; float32 when None
-    trust_remote_code:bool=False, # Run code that the folder or the hub brings?
-    use_safetensors:bool=True, # None takes pickled weights too, for want of others
-    chat:bool=False # Put inputs into the tokenizer's chat template?
-):
-    "Load a model and its tokenizer"
-    trust = dict(trust_remote_code=trust_remote_code)
-    weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
-    try:
-        model = AutoModelForCausalLM.from_pretrained(name, **weights, **trust)
-        tokenizer = AutoTokenizer.from_pretrained(name, **trust)
-    except (OSError, ValueError) as e: raise OSError(
-        f"cannot load {str(name)!r}: it is neither a folder with a model and a "
-        "tokenizer, nor a decoder-only model that the hub gives access to "
-        f"({e})") from e
-    return cls(model, tokenizer, device=device, chat=chat)

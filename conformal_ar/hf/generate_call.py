@@ -55,7 +55,7 @@ class _PreparedCausal(HFCausal):
         if not bool(self.mask[:, -1].all()): raise ValueError(
             "prompts are padded on the right: set tokenizer.padding_side = 'left'")
 
-    def prompts(self, inputs): return self.ids[list(inputs)], self.mask[list(inputs)]
+    def _encoded(self, inputs): return self.ids[list(inputs)], self.mask[list(inputs)]
 
 # %% ../../nbs/34_generate_call.ipynb #438917a5
 def prepared(model, ids, config, kwargs):

@@ -39,11 +39,8 @@ def _as_written(module):
         or "forward" in own or own.get("_compiled_call_impl"))
 
 # %% ../../nbs/27_lean.ipynb #8ba22186
-def plain_parts(
-    model, # Of transformers
-    dtype:torch.dtype, # That all weights must have
-)->list|None: # Modules and weights, in order; None when anything is out of the ordinary
-    "All parts of a T5 that is as the library made it"
+def plain_parts(model, dtype):
+    "All modules and weights, in order; None when anything is out of the ordinary"
     modules, weights = [model], []
     for module in modules: # which grows meanwhile
         if not _as_written(module): return None
@@ -70,6 +67,7 @@ class Attention(NamedTuple):
     heads:int      # H
     scaling:float  # Of scores; 1 in a T5
 
+# %% ../../nbs/27_lean.ipynb #3ac8e52d
 class FeedForward(NamedTuple):
     "Feed-forward layers of a block"
     norm:Norm
@@ -77,7 +75,6 @@ class FeedForward(NamedTuple):
     act:Callable     # Between
     out:torch.Tensor # [D, F]
 
-# %% ../../nbs/27_lean.ipynb #cde5363d
 class Stack(NamedTuple):
     "An encoder or a decoder"
     words:torch.Tensor # [V, D] embeddings
@@ -85,6 +82,7 @@ class Stack(NamedTuple):
     norm:Norm          # After the last block
     first:nn.Module    # The attention that knows relative positions
 
+# %% ../../nbs/27_lean.ipynb #07128044
 class LeanT5(NamedTuple):
     "A T5 as its weights"
     encoder:Stack
@@ -106,6 +104,7 @@ def _feed_forward(m, norm):
     into = [m.wi_0.weight, m.wi_1.weight] if gated else [m.wi.weight]
     return FeedForward(_norm(norm), into, m.act, m.wo.weight)
 
+# %% ../../nbs/27_lean.ipynb #af63537a
 def _stack(stack):
     blocks = []
     for own, *cross, last in (block.layer for block in stack.block):
@@ -118,6 +117,7 @@ def _stack(stack):
 # %% ../../nbs/27_lean.ipynb #00b620a2
 _known = weakref.WeakKeyDictionary() # models to their parts and LeanT5
 
+# %% ../../nbs/27_lean.ipynb #8e503cea
 def lean_t5(
     model, # Of transformers
     dtype:torch.dtype, # Of its weights
@@ -168,12 +168,9 @@ def _heads(x, weight, heads):
     "[B, H, S, d] from `x` [B, S, D]"
     return linear(x, weight).unflatten(-1, (heads, -1)).transpose(1, 2)
 
-def encode(
-    lean:LeanT5, # From lean_t5
-    ids:torch.Tensor, # [B, S] of the inputs
-    mask:torch.Tensor, # [B, S] 1 for tokens, 0 for padding
-)->torch.Tensor: # [B, S, D]
-    "What the encoder makes of inputs"
+# %% ../../nbs/27_lean.ipynb #472e5220
+def encode(lean, ids, mask):
+    "[B, S, D] what the encoder makes of `ids` [B, S]; `mask` tells them from padding"
     stack, n = lean.encoder, ids.shape[1]
     x = embedding(ids, stack.words)
     bias = _offsets(stack.first, 1 - n, n - 1).unfold(1, n, 1).flip(1) # [H, S, S]
@@ -186,12 +183,8 @@ def encode(
     return _normed(x, stack.norm)
 
 # %% ../../nbs/27_lean.ipynb #d2a88faa
-def fill_cross(
-    lean:LeanT5, # From lean_t5
-    cross, # DynamicCache, empty so far
-    hidden:torch.Tensor, # [B, S, D] from the encoder
-):
-    "Keys and values of the source, once for each input"
+def fill_cross(lean, cross, hidden):
+    "Keys and values of the source from `hidden` [B, S, D], once for each input"
     for i, (_, source, _) in enumerate(lean.decoder.blocks):
         k, v = (_heads(hidden, w, source.heads) for w in (source.k, source.v))
         cross.update(k, v, i)
@@ -199,6 +192,7 @@ def fill_cross(
 # %% ../../nbs/27_lean.ipynb #bec38218
 STRIDE = 64 # offsets are looked up for so many positions at once
 
+# %% ../../nbs/27_lean.ipynb #4d52f74c
 def step(
     lean:LeanT5, # From lean_t5
     own, # DynamicCache of prefixes, a row each; gets a token longer

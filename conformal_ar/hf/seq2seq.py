@@ -6,36 +6,30 @@
 __all__ = ['HFSeq2Seq', 'Seq2SeqState']
 
 # %% ../../nbs/28_seq2seq.ipynb #d0c236cc
-from contextlib import nullcontext
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from fastcore.basics import patch
-from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, DynamicCache,
-                          EncoderDecoderCache)
+from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..autoregressive import placed, real_tokens
-from .adapter import HFModel, _no_bar, pad_rows, shipped_models
+from ..autoregressive import placed
+from .adapter import HFModel, pad_rows
 from .caches import (SHARED, PrefixLayer, _chosen, _continue, _select,
                                     cache_bytes, make_blocks, prefix_bytes)
 from .lean import LeanT5, encode, fill_cross, lean_t5, step
-from .ready import _token, check_tokens
+from .ready import _token
 
 # %% ../../nbs/28_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
     "An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"
+    auto = AutoModelForSeq2SeqLM
     share = True # may the prefixes of an input share its keys and values?
     lean = True  # may steps of a plain T5 go without the library's modules?
 
     def _check_kind(self, model):
-        "Raise unless `model` is an encoder–decoder that predicts tokens"
-        name = type(model).__name__
-        if not model.config.is_encoder_decoder:
-            raise TypeError(f"{name} is not an encoder–decoder model: use HFCausal")
-        if not model.can_generate(): raise TypeError(
-            f"{name} does not predict tokens: load it with AutoModelForSeq2SeqLM")
+        if not model.config.is_encoder_decoder: raise TypeError(
+            f"{type(model).__name__} is not an encoder–decoder model: use HFCausal")
 
     def _find_tokens(self):
         super()._find_tokens()
@@ -54,7 +48,6 @@ def _read(self:HFSeq2Seq, rows, lean=None):
 # %% ../../nbs/28_seq2seq.ipynb #43942388
 @patch
 def _encoded(self:HFSeq2Seq, inputs, lean=None):
-    "Run the encoder on texts"
     return self._read(self._input_ids(inputs), lean)
 
 # %% ../../nbs/28_seq2seq.ipynb #c23b2450
@@ -78,27 +71,12 @@ def _whole(self:HFSeq2Seq, ids):
 # %% ../../nbs/28_seq2seq.ipynb #f1d482a7
 @patch
 def _forced(self:HFSeq2Seq, hidden, mask, targets):
-    "[B, L, V] log-probabilities at every place of the targets, in one pass"
+    "[B, L, V] logits at every place of the targets, in one pass"
+    self._check_positions(targets.shape[1])
     start = targets.new_full((len(targets), 1), self.start_token_id)
     ids = torch.cat([start, targets[:, :-1]], 1)
-    out = self.quiet(encoder_outputs=BaseModelOutput(hidden), attention_mask=mask,
-                     decoder_input_ids=ids, use_cache=False, **self._whole(ids))
-    return out.logits.float().log_softmax(-1)
-
-# %% ../../nbs/28_seq2seq.ipynb #404b2285
-@patch
-@torch.inference_mode()
-def score(self:HFSeq2Seq,
-    inputs, # [B] texts
-    targets:torch.Tensor # [B, L] ids with the end token, padded
-)->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
-    "Log-probability of every target token, in one pass (teacher forcing)"
-    targets = check_tokens(targets, inputs, self.vocab_size).to(self.device)
-    self._check_positions(targets.shape[1])
-    log_probs = self._forced(*self._encoded(inputs), targets)
-    scores = log_probs.gather(-1, targets[..., None])[..., 0]
-    real = real_tokens(targets, self.end_token_id, self.pad_token_id)
-    return scores.masked_fill(~real, 0)
+    return self.quiet(encoder_outputs=BaseModelOutput(hidden), attention_mask=mask,
+                      decoder_input_ids=ids, use_cache=False, **self._whole(ids)).logits
 
 # %% ../../nbs/28_seq2seq.ipynb #e0b49f79
 class Seq2SeqState(NamedTuple):
@@ -159,8 +137,7 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
     else:
         if not len(cross): fill_cross(lean, cross, hidden)
         logits = step(lean, own, make_blocks(owner, cross, mask, self.dtype), tokens)
-    log_probs = logits.float().log_softmax(-1)
-    return Seq2SeqState(own, cross, hidden, mask, owner, lean), log_probs
+    return Seq2SeqState(own, cross, hidden, mask, owner, lean), self._log_probs(logits)
 
 # %% ../../nbs/28_seq2seq.ipynb #32fbc7cb
 @patch
@@ -181,22 +158,16 @@ def _trial_start(self:HFSeq2Seq, rows):
 # %% ../../nbs/28_seq2seq.ipynb #98681361
 @patch
 @torch.inference_mode()
-def start(self:HFSeq2Seq,
-    inputs # [B] texts
-)->tuple: # State and [B, V] log-probabilities of the first token, float32
-    "Encode the inputs and take the first decoding step"
+def start(self:HFSeq2Seq, inputs):
+    "State and [B, V] log-probabilities after the first step"
     lean = self._lean()
     return self._begin(*self._encoded(inputs, lean), lean)
 
 # %% ../../nbs/28_seq2seq.ipynb #7ca654b7
 @patch
 @torch.inference_mode()
-def extend(self:HFSeq2Seq,
-    state:Seq2SeqState, # Stays usable, unless it is spend(state)
-    rows, # [R] rows of state to continue, repeats allowed
-    tokens # [R] token to append to each
-)->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
-    "Append one token to each chosen row"
+def extend(self:HFSeq2Seq, state, rows, tokens):
+    "Append one token to each chosen row of a state"
     words = self.vocab_size if state.lean is None else len(state.lean.head)
     rows, tokens = _chosen(rows, tokens, len(state.owner), words)
     own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
@@ -226,26 +197,3 @@ def row_bytes(self:HFSeq2Seq,
 
 # %% ../../nbs/28_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True
-
-# %% ../../nbs/28_seq2seq.ipynb #7e6ef5ed
-@patch(cls_method=True)
-def from_pretrained(cls:HFSeq2Seq,
-    name, # Such as additions; or a folder, or a hub id
-    device=None, # Such as cuda, mps or cpu; the first that exists when None
-    dtype:torch.dtype=None, # Of weights and activations; float32 when None
-    trust_remote_code:bool=False, # Run code that the folder or the hub brings?
-    use_safetensors:bool=True # None takes pickled weights too, for want of others
-):
-    "Load a model and its tokenizer"
-    shipped, trust = shipped_models(), dict(trust_remote_code=trust_remote_code)
-    folder = shipped.get(str(name), name)
-    weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
-    try:
-        with _no_bar() if Path(folder).is_dir() else nullcontext():
-            model = AutoModelForSeq2SeqLM.from_pretrained(folder, **weights, **trust)
-            tokenizer = AutoTokenizer.from_pretrained(folder, **trust)
-    except (OSError, ValueError) as e: raise OSError(
-        f"cannot load {str(name)!r}: it is neither a model of this package "
-        f"({', '.join(shipped)}), nor a folder with a model and a tokenizer, nor an "
-        f"encoder–decoder model that the hub gives access to ({e})") from e
-    return cls(model, tokenizer, device=device)

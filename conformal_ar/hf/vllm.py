@@ -8,6 +8,7 @@ __all__ = ['EngineError', 'VLLMServer', 'VLLMCausal', 'VLLMState']
 # %% ../../nbs/38_vllm.ipynb #752180ec
 import json, time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
 from http.client import HTTPException
 from math import log
@@ -32,45 +33,43 @@ def _needed(floor, vocab_size):
     "How many tokens may reach the floor at most"
     return floor.neg().exp().clamp(1, vocab_size).floor()
 
-# %% ../../nbs/38_vllm.ipynb #9deb986c
+# %% ../../nbs/38_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):
     "An engine did not answer, after all attempts"
     row = 0 # of those that were asked about
 
-# %% ../../nbs/38_vllm.ipynb #3f4c548d
+def _like(e): return EngineError if isinstance(e, EngineError) else ValueError
+
+# %% ../../nbs/38_vllm.ipynb #d3d70509
+@dataclass
 class VLLMServer:
     "A server that speaks the completions interface, such as `vllm serve`"
-    def __init__(self,
-        url:str, # Of the interface, such as http://localhost:8000/v1
-        model:str=None, # What the server calls it; None: the only one it has
-        *,
-        dtype:torch.dtype=torch.bfloat16, # In which the server computes
-        vocab_size:int=None, # Tokens of the model; None: those of the tokenizer
-        max_logprobs:int=None, # Most log-probabilities it gives; None: all
-        key:str=None, # Sent as a bearer token
-        timeout:float=60, # Seconds to wait for an answer
-        retries:int=3, # Further attempts where none comes
-        pause:float=1, # Seconds before the second attempt; doubled at each one
-        at_once:int=8, # Most requests under way
-        per_request:int=32, # Most rows in one of them
-    ):
-        self.url, self.key, self.dtype = url.rstrip("/"), key, dtype
-        self.timeout, self.retries, self.pause = timeout, retries, pause
-        self.at_once, self.per_request = at_once, per_request
-        self.vocab_size, self.max_logprobs = vocab_size, max_logprobs
-        self.configs, found = (), self.models() # it shows no configuration
-        if model is None and len(found) == 1: model = next(iter(found))
-        if model not in found: raise ValueError(
-            f"the server at {url} has no model {model!r}; it has {', '.join(found)}")
-        self.name, self.positions = model, found[model].get("max_model_len")
+    url:str # Of the interface, such as http://localhost:8000/v1
+    model:str=None # What the server calls it; None: the only one it has
+    _:KW_ONLY
+    dtype:torch.dtype=torch.bfloat16 # In which the server computes
+    vocab_size:int=None # Tokens of the model; None: those of the tokenizer
+    max_logprobs:int=None # Most log-probabilities it gives; None: all
+    key:str=None # Sent as a bearer token
+    timeout:float=60 # Seconds to wait for an answer
+    retries:int=3 # Further attempts where none comes
+    pause:float=1 # Seconds before the second attempt; doubled at each one
+    at_once:int=8 # Most requests under way
+    per_request:int=32 # Most rows in one of them
+
+    def __post_init__(self):
+        self.url, found = self.url.rstrip("/"), self.models()
+        if self.model is None and len(found) == 1: self.model = next(iter(found))
+        if self.model not in found: raise ValueError(
+            f"the server at {self.url} has no model {self.model!r}; it has "
+            f"{', '.join(found)}")
+        self.positions = found[self.model].get("max_model_len")
+
+    configs = () # a server shows no configuration
 
 # %% ../../nbs/38_vllm.ipynb #3b83550d
 @patch
-def send(self:VLLMServer,
-    path:str, # After the address
-    body:dict=None, # Sent as JSON; None: only asked
-    base:str=None # Other address than that of the interface
-)->dict: # What the server answers
+def send(self:VLLMServer, path, body=None, base=None):
     "Ask until the server answers, within limits; `EngineError` where it never does"
     url, data = (base or self.url) + path, body and json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
@@ -91,19 +90,17 @@ def send(self:VLLMServer,
 
 # %% ../../nbs/38_vllm.ipynb #5c42daa3
 @patch
-def models(self:VLLMServer)->dict: # Name to what the server says of it
-    "The models that a server has"
+def models(self:VLLMServer):
+    "The models that a server has, by name"
     try: return {m["id"]: m for m in self.send("/models")["data"]}
-    except (EngineError, ValueError, KeyError, TypeError) as e:
-        kind = EngineError if isinstance(e, EngineError) else ValueError
-        raise kind(f"{self.url} does not list its models: is it the address of a "
-                   "completions interface, which ends in /v1, and does the server "
-                   f"run? ({e})") from e
+    except (EngineError, ValueError, KeyError, TypeError) as e: raise _like(e)(
+        f"{self.url} does not list its models: is it the address of a completions "
+        f"interface, which ends in /v1, and does the server run? ({e})") from e
 
 @patch
-def tokenize(self:VLLMServer, text:str)->list: # Of ids; None where it cannot tell
-    "How the server reads a text"
-    body = dict(model=self.name, prompt=text, add_special_tokens=False)
+def tokenize(self:VLLMServer, text):
+    "Ids of a text, as the server reads it; None where it cannot tell"
+    body = dict(model=self.model, prompt=text, add_special_tokens=False)
     try: return self.send("/tokenize", body, self.url.removesuffix("/v1"))["tokens"]
     except (ValueError, KeyError): return None
 
@@ -114,8 +111,8 @@ def _by_id(found):
     if not all(name.startswith("token_id:") for name in found): raise ValueError(
         f"the server gives tokens as texts, such as {next(iter(found))!r}, not as ids: "
         "it must know return_tokens_as_token_ids, as vLLM does")
-    values = ((name[len("token_id:"):], value) for name, value in found.items())
-    return {int(i): value if value > -9999 else -torch.inf for i, value in values}
+    return {int(name[len("token_id:"):]): value if value > -9999 else -torch.inf
+            for name, value in found.items()}
 
 def _own(row, found):
     "Log-probability of each token of a row, from those of its places; 0 for the first"
@@ -133,27 +130,25 @@ def ask(self:VLLMServer,
     if "logprob_token_ids" in what: what["logprobs"] = 0 # vLLM wants both
     def part(first):
         some = rows[first:first + self.per_request]
-        body = dict(model=self.name, prompt=some, max_tokens=1, temperature=0,
+        body = dict(model=self.model, prompt=some, max_tokens=1, temperature=0,
                     return_tokens_as_token_ids=True, **what)
         try: choices = self.send("/completions", body)["choices"]
         except EngineError as e: e.row = first; raise
         choices = sorted(choices, key=lambda c: c["index"])
         if "prompt_logprobs" in what:
-            both = zip(some, choices)
-            return [_own(row, c.get("prompt_logprobs")) for row, c in both]
+            return [_own(r, c.get("prompt_logprobs")) for r, c in zip(some, choices)]
         found = [c.get("logprobs") or dict(top_logprobs=[{}]) for c in choices]
         return [_by_id(one["top_logprobs"][0]) for one in found]
-    with ThreadPoolExecutor(self.at_once) as pool:
-        jobs = [pool.submit(part, i) for i in range(0, len(rows), self.per_request)]
-        try: return [one for job in jobs for one in job.result()]
-        finally: pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(self.at_once) as pool: # an error cancels what waits
+        parts = pool.map(part, range(0, len(rows), self.per_request))
+        return [one for part in parts for one in part]
 
 # %% ../../nbs/38_vllm.ipynb #43061f76
 class _Offline:
     "The `LLM` of vLLM, asked as a server is"
     def __init__(self, llm):
         c = llm.model_config
-        self.llm, self.name, self.dtype = llm, c.model, c.dtype
+        self.llm, self.model, self.dtype = llm, c.model, c.dtype
         self.positions, self.vocab_size = c.max_model_len, c.get_vocab_size()
         self.max_logprobs = None if c.max_logprobs < 0 else c.max_logprobs
         self.configs = SimpleNamespace(**c.try_get_generation_config()), c.hf_config
@@ -171,8 +166,8 @@ class _Offline:
         def values(at): return {i: one.logprob for i, one in at.items()}
         if "prompt_logprobs" not in what:
             return [values(one.outputs[0].logprobs[0]) for one in found]
-        both = ((row[1:], one.prompt_logprobs[1:]) for row, one in zip(rows, found))
-        return [[0.] + [at[i].logprob for i, at in zip(*pair)] for pair in both]
+        def own(row, told): return [at[i].logprob for i, at in zip(row[1:], told[1:])]
+        return [[0.] + own(row, one.prompt_logprobs) for row, one in zip(rows, found)]
 
 # %% ../../nbs/38_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
@@ -194,10 +189,9 @@ class VLLMCausal(HFCausal):
         if tokenizer is None and not known: tokenizer = engine.get_tokenizer()
         if not hasattr(tokenizer, "eos_token_id"): raise TypeError(
             "a server needs the tokenizer of its model: AutoTokenizer.from_pretrained")
-        if chat and not tokenizer.chat_template: raise ValueError(
-            "the tokenizer has no chat template, which chat=True needs")
         self.tokenizer, self.chat, self.dtype = tokenizer, chat, self.engine.dtype
-        self.first, self.version, self.end_token_ids = first, version, end_token_ids
+        self.first, self.version = first, version
+        self.given = SimpleNamespace(eos_token_id=end_token_ids)
         self._find_tokens()
         self._check_tokenizer()
 
@@ -205,19 +199,8 @@ class VLLMCausal(HFCausal):
     vocab_size = property(lambda self: self.engine.vocab_size or len(self.tokenizer))
     most = property(lambda self: min(self.vocab_size,
                                      self.engine.max_logprobs or self.vocab_size))
-    def _sources(self): return *self.engine.configs, self.tokenizer
-    def __repr__(self): return f"VLLMCausal({self.engine.name!r}, {self.dtype})"
-
-# %% ../../nbs/38_vllm.ipynb #90b552aa
-@patch
-def _find_tokens(self:VLLMCausal):
-    "The end token, others that end a sequence too, and padding"
-    ends = self.end_token_ids or self._special("eos_token_id")
-    if not ends: raise ValueError("which token ends a sequence? Give end_token_ids")
-    own = self.tokenizer.eos_token_id
-    self.end_token_id = own if own in ends else ends[0]
-    self.other_ends = [i for i in ends if i != self.end_token_id]
-    self.pad_token_id = (self._special("pad_token_id") or [self.end_token_id])[0]
+    def _sources(self): return self.given, *self.engine.configs, self.tokenizer
+    def __repr__(self): return f"VLLMCausal({self.engine.model!r}, {self.dtype})"
 
 # %% ../../nbs/38_vllm.ipynb #6c82c817
 @patch
@@ -230,21 +213,21 @@ def _check_tokenizer(self:VLLMCausal):
     theirs = self.engine.tokenize(text)
     if theirs is not None and theirs != mine: raise ValueError(
         f"the tokenizer reads {text[:40]!r} as {mine[:12]}, and that of the model "
-        f"{self.engine.name!r} as {theirs[:12]}: give the model's own tokenizer")
+        f"{self.engine.model!r} as {theirs[:12]}: give the model's own tokenizer")
 
 # %% ../../nbs/38_vllm.ipynb #a6c810b6
 @patch
-def _ask(self:VLLMCausal, rows, inputs, **what):
-    "What the engine says about rows of ids; errors name the input"
-    self._check_positions(torch.tensor([len(row) + 1 for row in rows]))
-    try: return self.engine.ask(rows, **what)
+def _ask(self:VLLMCausal, rows, inputs, some, **what):
+    "Numbers of some rows, with what the engine says about each; errors name the input"
+    asked = [rows[i] for i in some]
+    self._check_positions(torch.tensor([len(row) + 1 for row in asked]))
+    try: return zip(some, self.engine.ask(asked, **what))
     except (EngineError, ValueError) as e:
-        hint = "" if isinstance(e, EngineError) or "logprobs" not in str(e) else (
+        hint = "" if _like(e) is EngineError or "logprobs" not in str(e) else (
             "; start the server with --max-logprobs -1, or tell VLLMServer its "
             "max_logprobs: sets that would need more are then marked")
-        at = f"{inputs[getattr(e, 'row', 0)]!r:.80}"
-        kind = EngineError if isinstance(e, EngineError) else ValueError
-        raise kind(f"{e}{hint} (asked about the input {at})") from e
+        at = f"{inputs[some[getattr(e, 'row', 0)]]!r:.80}"
+        raise _like(e)(f"{e}{hint} (asked about the input {at})") from e
 
 # %% ../../nbs/38_vllm.ipynb #54188036
 class VLLMState(NamedTuple):
@@ -258,29 +241,26 @@ class VLLMState(NamedTuple):
 def _next(self:VLLMCausal, rows, inputs, floor=None):
     "State and [R, V] log-probabilities after rows, at least all above the floor"
     n, size, most = len(rows), self.vocab_size, self.most
-    table, last = torch.full((n, size), -torch.inf), torch.zeros(n)
-    given, todo = torch.zeros(n), torch.arange(n)
     count = most if floor is None else min(self.first, most)
     if floor is None: floor = torch.full((n,), -torch.inf) # all are needed
-    need = _needed(floor, size)
+    table, need = torch.full((n, size), -torch.inf), _needed(floor, size)
+    last, given, todo = torch.zeros(n), torch.zeros(n), range(n)
     while len(todo):
-        some = [rows[i] for i in todo], [inputs[i] for i in todo]
-        for i, found in zip(todo, self._ask(*some, logprobs=count)):
+        for i, found in self._ask(rows, inputs, todo, logprobs=count):
             self._fill(table[i], found)
             best = sorted(found.values())[-count:] # a token drawn may come with them
             given[i], last[i] = len(best), best[0]
-        todo = (~_complete(given, last, need, floor)).nonzero()[:, 0]
+        incomplete = ~_complete(given, last, need, floor)
+        todo = incomplete.nonzero()[:, 0].tolist()
         if count == most: break
         count = min(8*count, most)
-    incomplete = torch.zeros(n, dtype=torch.bool)
-    incomplete[todo] = True
     if (floor[todo] == -torch.inf).any(): raise ValueError(
         f"the engine gives {int(given[todo].min())} log-probabilities of {size}, but "
         "a whole distribution is needed here: start it with max_logprobs=-1")
     if self.other_ends: self._add_ends(table, rows, inputs, last, floor)
     return VLLMState(rows, inputs, incomplete), self._merged(table)
 
-# %% ../../nbs/38_vllm.ipynb #23edf2a2
+# %% ../../nbs/38_vllm.ipynb #14c9eb8b
 @patch
 def _fill(self:VLLMCausal, row, found):
     "Put log-probabilities by id into a row of the table"
@@ -298,61 +278,44 @@ def _add_ends(self:VLLMCausal, table, rows, inputs, last, floor):
     known = table[:, ends] > -torch.inf
     near = known.any(1) | (last + log(len(ends)) >= floor)
     todo = (near & ~known.all(1)).nonzero()[:, 0].tolist()
-    if not todo: return
-    some = [rows[i] for i in todo], [inputs[i] for i in todo]
-    for i, found in zip(todo, self._ask(*some, logprob_token_ids=ends)):
+    for i, found in self._ask(rows, inputs, todo, logprob_token_ids=ends):
         self._fill(table[i], {end: found[end] for end in ends})
 
 # %% ../../nbs/38_vllm.ipynb #c105b615
 @patch
-def start(self:VLLMCausal,
-    inputs:list, # [B] prompts
-    floor:torch.Tensor=None # [B] where lower values are not needed; None: all are
-)->tuple: # State and [B, V] log-probabilities of the first token, float32
-    "Read the prompts"
+def start(self:VLLMCausal, inputs, floor=None):
+    "State and [B, V] log-probabilities of the first token"
     return self._next(self._input_ids(inputs), list(inputs), floor)
 
-# %% ../../nbs/38_vllm.ipynb #fa920b4f
 @patch
-def extend(self:VLLMCausal,
-    state:VLLMState, # Stays usable
-    rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
-    tokens:torch.Tensor, # [R] token to append to each
-    floor:torch.Tensor=None # [R] where lower values are not needed; None: all are
-)->tuple: # State of R rows, [R, V] log-probabilities of the next token, float32
-    "Append one token to each chosen row"
+def extend(self:VLLMCausal, state, rows, tokens, floor=None):
+    "Append one token to each chosen row of a state"
     rows, tokens = torch.as_tensor(rows).tolist(), torch.as_tensor(tokens).tolist()
     longer = [state.rows[r] + [token] for r, token in zip(rows, tokens)]
     return self._next(longer, [state.inputs[r] for r in rows], floor)
 
 # %% ../../nbs/38_vllm.ipynb #5c7ae22c
 @patch
-def score(self:VLLMCausal,
-    inputs:list, # [B] prompts
-    targets:torch.Tensor # [B, L] ids with the end token, padded
-)->torch.Tensor: # [B, L] natural log-probabilities, float32; 0 for padding
-    "Log-probability of every target token after its prompt"
+def score(self:VLLMCausal, inputs, targets):
+    "[B, L] log-probability of every target token after its prompt; 0 for padding"
     targets = check_tokens(targets, inputs, self.vocab_size).cpu()
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     prompts, scores = self._input_ids(inputs), torch.zeros(targets.shape)
     rows = [p + t[r].tolist() for p, t, r in zip(prompts, targets, real)]
-    found = self._ask(rows, inputs, prompt_logprobs=0)
-    scores[real] = torch.tensor([x for p, f in zip(prompts, found) for x in f[len(p):]])
-    if self.other_ends:
-        ended = [i for i, row in enumerate(rows) if row[-1] == self.end_token_id]
-        some = [rows[i][:-1] for i in ended], [inputs[i] for i in ended]
-        ends = [self.end_token_id, *self.other_ends]
-        for i, f in zip(ended, self._ask(*some, logprob_token_ids=ends)):
-            total = torch.tensor([f[end] for end in ends]).logsumexp(0)
+    every = range(len(rows))
+    for i, found in self._ask(rows, inputs, every, prompt_logprobs=0):
+        scores[i, real[i]] = torch.tensor(found[len(prompts[i]):])
+    if self.other_ends: # the end token has the probability of all
+        ends, before = [self.end_token_id, *self.other_ends], [row[:-1] for row in rows]
+        ended = [i for i in every if rows[i][-1] == self.end_token_id]
+        for i, found in self._ask(before, inputs, ended, logprob_token_ids=ends):
+            total = torch.tensor([found[end] for end in ends]).logsumexp(0)
             scores[i, int(real[i].sum()) - 1] = total
     return scores
 
 # %% ../../nbs/38_vllm.ipynb #d551f36a
 @patch
-def row_bytes(self:VLLMCausal,
-    inputs:list, # Of prompts
-    max_len:int # Decoding steps
-)->int: # Bytes
+def row_bytes(self:VLLMCausal, inputs, max_len):
     "Memory of a row of a search in this process; the engine has its own limits"
     prompt = max(map(len, self._input_ids(inputs)), default=0)
     return 8*(prompt + max_len) + 6*self.vocab_size
@@ -362,7 +325,7 @@ def row_bytes(self:VLLMCausal,
 def fingerprint(self:VLLMCausal)->str: # 64 hexadecimal digits
     "SHA-256 of the model's name and version, its tokenizer and special tokens"
     ends = self.end_token_id, *self.other_ends
-    known = [self.engine.name, self.version, str(self.dtype), ends, self.pad_token_id,
+    known = [self.engine.model, self.version, str(self.dtype), ends, self.pad_token_id,
              sorted(self.tokenizer.get_vocab().items()), self._also_seen()]
     return sha256(json.dumps(known).encode()).hexdigest()
 
@@ -372,7 +335,7 @@ def from_pretrained(cls:VLLMCausal,
     name:str, # A folder or a hub id
     chat:bool=False, # Put inputs into the tokenizer's chat template?
     **kwargs # For the LLM of vLLM, such as tensor_parallel_size
-): # VLLMCausal
+):
     "Start vLLM in this process"
     from vllm import LLM
     return cls(LLM(name, **{"max_logprobs": -1, **kwargs}), chat=chat)

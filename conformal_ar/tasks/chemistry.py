@@ -40,6 +40,7 @@ def _form(smiles, make):
     with rdBase.BlockLogs(): mol = make(Chem.MolFromSmiles(smiles))
     return smiles if mol is None else canonical(Chem.MolToSmiles(mol)) or smiles
 
+# %% ../../nbs/47_chemistry.ipynb #7596e19f
 @lru_cache(maxsize=200_000)
 def without_salts(
     smiles:str, # SMILES of one molecule or, with dots, of several
@@ -49,6 +50,7 @@ def without_salts(
     largest, uncharge = standard.LargestFragmentChooser(True), standard.Uncharger()
     return _form(smiles, lambda mol: uncharge.uncharge(largest.choose(mol)))
 
+# %% ../../nbs/47_chemistry.ipynb #caea574e
 @lru_cache(maxsize=200_000)
 def by_inchi(
     smiles:str, # SMILES of one molecule or, with dots, of several
@@ -56,7 +58,6 @@ def by_inchi(
     "The spelling that SMILES with the same standard InChI share"
     Chem, _ = _rdkit()
     return _form(smiles, lambda mol: Chem.MolFromInchi(Chem.MolToInchi(mol)))
-
 
 # %% ../../nbs/47_chemistry.ipynb #31e404cf
 def _common(rest, mol):
@@ -69,6 +70,7 @@ def _common(rest, mol):
     pattern = _rdkit()[0].MolFromSmarts(found.smartsString)
     return list(zip(*(m.GetSubstructMatch(pattern) for m in (rest, mol))))
 
+# %% ../../nbs/47_chemistry.ipynb #7b2676ad
 def match_atoms(
     product, # RDKit molecule
     molecules, # RDKit molecules of the source
@@ -84,8 +86,8 @@ def match_atoms(
         atom.SetNoImplicit(True)
     while left and rest.GetNumAtoms():
         k, pairs = None, []
-        for j in sorted(left, key=lambda j: (-molecules[j].GetNumAtoms(), j)):
-            if molecules[j].GetNumAtoms() < len(pairs): break # smaller ones share less
+        for j in sorted(left, key=lambda j: (-sizes[j], j)):
+            if sizes[j] < len(pairs): break # smaller ones share less
             found = _common(rest, molecules[j])
             if (len(found), -j) > (len(pairs), -k if pairs else 0): k, pairs = j, found
         if not pairs: break
@@ -95,7 +97,6 @@ def match_atoms(
         Chem.FastFindRings(rest)
         left.remove(k)
     return origin
-
 
 # %% ../../nbs/47_chemistry.ipynb #52d505e5
 def align_product(
@@ -121,10 +122,8 @@ def align_product(
 class MoleculeSet(ClassSet):
     "A prediction set of molecules, each with the probability of all its strings"
 
-canonical.set_class = MoleculeSet
-without_salts.set_class = by_inchi.set_class = MoleculeSet
+canonical.set_class = without_salts.set_class = by_inchi.set_class = MoleculeSet
 FORMS = {"exact": canonical, "without salts": without_salts, "inchi": by_inchi}
-
 
 # %% ../../nbs/47_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):
@@ -139,6 +138,7 @@ def _title(s, guarantee, n):
     said = f"such sets hold the product with probability at least {coverage:.3g}{where}"
     return [size, said]
 
+# %% ../../nbs/47_chemistry.ipynb #ec71d152
 def _grid(canvas, panel, columns, mols, legends, top, scale=1):
     "A grid of molecules below the room for a title, on an RDKit canvas"
     from rdkit.Chem.Draw import rdMolDraw2D
@@ -152,12 +152,14 @@ def _grid(canvas, panel, columns, mols, legends, top, scale=1):
     canvas.FinishDrawing()
     return canvas.GetDrawingText()
 
+# %% ../../nbs/47_chemistry.ipynb #fc3061ca
 def _svg_title(svg, lines):
     font = "font-family='sans-serif' font-size='14'"
     text = [f"<text x='8' y='{19 + 18*i}' {font}>{html.escape(t)}</text>"
             for i, t in enumerate(lines)]
     return svg.replace("</svg>", "\n".join([*text, "</svg>"]))
 
+# %% ../../nbs/47_chemistry.ipynb #8bbfd4ee
 def _png_title(png, lines, scale):
     from PIL import Image, ImageDraw
     drawn, out = Image.open(io.BytesIO(png)).convert("RGBA"), io.BytesIO()

@@ -18,7 +18,7 @@ from ..hf.masks import Masked
 from ..hf.tokenizers import smiles_tokens
 from .chemistry import canonical
 from .smiles_reader import bare_token, element, piece_tables
-from .smiles_spellings import _rdkit
+from .smiles_spellings import _rdkit, chem_modules
 
 # %% ../../nbs/50_product_masks.ipynb #e3d75cf7
 class SmilesGrammar:
@@ -128,7 +128,7 @@ class ValidMolecule(SmilesGrammar):
         end_token_id, # Id of the end
     ):
         super().__init__(tokens, end_token_id)
-        self.rdkit = _rdkit()[0].rdBase.rdkitVersion
+        self.rdkit = _rdkit()[1].rdkitVersion
 
     def __call__(self, ids, known):
         found, end = super().__call__(ids, known), self.pieces.end.to(ids.device)
@@ -144,9 +144,9 @@ _ALL_RULES = 127 # of syntax, left to the grammar
 @cache
 def _prefix_reader():
     "A reader of partialsmiles that judges atoms without brackets, and its errors"
-    try: from partialsmiles import smiparser, exceptions
-    except ImportError as e: raise ImportError(
-        "ValidPrefix needs partialsmiles: pip install 'conformal_ar[chem]'") from e
+    smiparser, exceptions = chem_modules(
+        "ValidPrefix needs partialsmiles", "partialsmiles.smiparser",
+        "partialsmiles.exceptions")
     class Reader(smiparser.SmilesParser):
         def hasCommonValence(self, atom, state):
             if state.hcount[atom.idx] != -1: return True # in brackets

@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from ..files import write_text
 from .packed_batches import (PackedReactions, ahead,
                                                length_batches, padded)
-from .reaction_model import (ReactionPreset, block_matrices,
+from .reaction_model import (ReactionPreset, agree, block_matrices,
                                                reaction_model, reaction_optimisers,
                                                together)
 
@@ -36,7 +36,8 @@ class ReactionRun:
         there = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(device or there)
         self.model = reaction_model(preset, data.words, seed).to(self.device).train()
-        if self.device.type == "cpu": self.model.set_attn_implementation("eager")
+        if self.device.type == "cpu": # where T5's biases make the fused kernel slower
+            self.model.set_attn_implementation("eager")
         self.optimisers = reaction_optimisers(self.model, preset)
         self.peaks = [o.param_groups[0]["lr"] for o in self.optimisers]
         self.step = self.epoch = self.position = self.pairs = 0
@@ -44,71 +45,37 @@ class ReactionRun:
 
 # %% ../../nbs/54_reaction_loop.ipynb #f6217cd9
 @patch
-def stage(self:ReactionRun, epoch):
-    "Limits of source and target tokens in an epoch; None after the last"
-    for source, target, epochs in (*self.preset.curriculum,
-                                   (*self.preset.limits, self.preset.epochs)):
-        if epoch < epochs: return source, target
-        epoch -= epochs
-
-@patch
 def batches(self:ReactionRun, epoch):
     "The batches of an epoch: rows of the training arrays"
-    p, seed, limits = self.preset, [self.seed, epoch], self.stage(epoch)
+    p, seed, limits = self.preset, [self.seed, epoch], self.preset.stage(epoch)
     rows = self.data.spelt(np.random.default_rng(seed), p.respell)
     both = (self.data.lengths(f"train_{side}")[rows] for side in ("source", "target"))
     return [rows[b] for b in length_batches(*both, limits, seed, p.pairs, p.tokens)]
 
-# %% ../../nbs/54_reaction_loop.ipynb #0895c4f4
+# %% ../../nbs/54_reaction_loop.ipynb #795f681c
 @patch(as_prop=True)
 def total_steps(self:ReactionRun):
     "Optimiser steps of the whole run"
     if not hasattr(self, "_total"):
-        self._total, first = 0, 0
-        for epochs in (*(e for _, _, e in self.preset.curriculum), self.preset.epochs):
-            self._total += epochs*len(self.batches(first)) if epochs else 0
-            first += epochs
+        stages = [*(n for _, _, n in self.preset.curriculum), self.preset.epochs]
+        firsts = np.cumsum([0, *stages]).tolist()
+        self._total = sum(n*len(self.batches(e)) for n, e in zip(stages, firsts) if n)
     return self._total
-
-# %% ../../nbs/54_reaction_loop.ipynb #9bbb09d6
-@patch
-def rate(self:ReactionRun, step)->float: # Between 0 and 1
-    "The learning rate at a step as a share of its peak"
-    p, total = self.preset, max(self.total_steps, 1)
-    if step < p.warmup_steps: return (step + 1)/p.warmup_steps
-    start = max(p.warmup_steps, p.stable*total)
-    done = min(1., max(0., step - start)/max(1, total - start))
-    fall = (1 + math.cos(math.pi*done))/2 if p.decay == "cosine" else 1 - done
-    return p.final + (1 - p.final)*fall
 
 # %% ../../nbs/54_reaction_loop.ipynb #b6b440ef
 @patch
-def draw(self:ReactionRun,
-    epoch,
-    position, # Of the batch in its epoch
-    rows # Of the training arrays
-)->tuple: # Sources, padded with 0, and targets, padded with -100
-    "A batch of shuffled molecules"
-    p, rng = self.preset, np.random.default_rng([self.seed, epoch, position + 1])
-    source, target = self.data.training_pairs(rows, rng, p.shuffle)
+def draw(self:ReactionRun, epoch, position, rows):
+    "Sources of a batch, padded with 0, and targets, padded with -100"
+    rng = np.random.default_rng([self.seed, epoch, position + 1])
+    source, target = self.data.training_pairs(rows, rng, self.preset.shuffle)
     return padded(*source, 0), padded(*target, -100)
 
-# %% ../../nbs/54_reaction_loop.ipynb #1c58247b
 @patch
 def drawn(self:ReactionRun):
     "The batches that are left of this epoch"
-    epoch = self.epoch
-    todo = list(enumerate(self.batches(epoch)))[self.position:]
+    todo = list(enumerate(self.batches(self.epoch)))[self.position:]
     make = ahead if self.device.type == "cuda" else map
-    return make(lambda job: self.draw(epoch, *job), todo)
-
-# %% ../../nbs/54_reaction_loop.ipynb #07a037a9
-def _agree(yes):
-    "What the first process says, for all"
-    if together()[1] == 1: return yes
-    told = torch.tensor(bool(yes))
-    torch.distributed.broadcast(told, 0)
-    return told.item()
+    return make(lambda job, epoch=self.epoch: self.draw(epoch, *job), todo)
 
 # %% ../../nbs/54_reaction_loop.ipynb #cc8c3451
 @patch
@@ -118,6 +85,7 @@ def forward(self:ReactionRun, x, y):
     with torch.autocast(self.device.type, torch.bfloat16):
         return self.model(input_ids=x, attention_mask=(x != 0).long(), labels=y)
 
+# %% ../../nbs/54_reaction_loop.ipynb #dfd45d5b
 @patch
 def backward(self:ReactionRun, x, y):
     "Sums over a share of a batch as one vector: all gradients, the loss, the tokens"
@@ -143,7 +111,7 @@ def train_step(self:ReactionRun, x, y)->float: # The loss, in nats per product
     self.pairs += len(x)
     return sums[-2].item()/len(x)
 
-# %% ../../nbs/54_reaction_loop.ipynb #966e2e57
+# %% ../../nbs/54_reaction_loop.ipynb #15c1f8e1
 @patch
 def update(self:ReactionRun, mean):
     "Move all parameters by their gradients, given as one vector"
@@ -151,7 +119,7 @@ def update(self:ReactionRun, mean):
     for p, g in zip(parameters, mean.split([p.numel() for p in parameters])):
         p.grad = g.view_as(p)
     torch.nn.utils.clip_grad_norm_(parameters, self.preset.clip)
-    share = self.rate(self.step)
+    share = self.preset.rate(self.step, self.total_steps)
     for o, peak in zip(self.optimisers, self.peaks):
         o.param_groups[0]["lr"] = peak*share
         o.step()
@@ -163,9 +131,8 @@ def validate(self:ReactionRun, part="valid", n=200):
     "Loss in nats per product, and share of exact guesses, on n pairs, if there are any"
     lengths = self.data.lengths(f"{part}_source")
     rows = np.random.default_rng(0).permutation(len(lengths))[:n]
-    rows = rows[np.argsort(lengths[rows], kind="stable")]
+    rows, loss, hits = rows[np.argsort(lengths[rows], kind="stable")], 0, 0
     if not len(rows): return {}
-    loss = hits = 0
     self.model.eval()
     for i in range(0, len(rows), 64):
         x, y = (padded(*self.data.rows(f"{part}_{side}", rows[i:i + 64]), fill)
@@ -189,9 +156,9 @@ def state(self:ReactionRun, compact=False):
         optimisers[-1]["state"] = {} # of Muon
     return {k: getattr(self, k) for k in counts} | dict(
         model=model, optimisers=optimisers, preset=asdict(self.preset), seed=self.seed,
-        data=self.data.digest, rate=self.rate(self.step))
+        data=self.data.digest, rate=self.preset.rate(self.step, self.total_steps))
 
-# %% ../../nbs/54_reaction_loop.ipynb #706109ab
+# %% ../../nbs/54_reaction_loop.ipynb #a14711cb
 @patch
 def save(self:ReactionRun, compact=False):
     "Write a checkpoint and the curve"
@@ -209,10 +176,10 @@ def load(self:ReactionRun):
             state = torch.load(f, map_location=self.device, weights_only=True)
             before, rate = state.pop("preset"), state.pop("rate", 0.)
             own = [state.pop("seed"), state.pop("data", None)]
-        except Exception as e:
-            raise ValueError(f"{f.name} is no checkpoint, or it is not whole: "
-                             "remove it, or do not resume") from e
-    if rate == self.rate(state["step"]) == 1:
+        except Exception as e: raise ValueError(
+            f"{f.name} is no checkpoint, or it is not whole: remove it, or do not "
+            "resume") from e
+    if rate == self.preset.rate(state["step"], self.total_steps) == 1:
         before |= dict(epochs=self.preset.epochs, stable=self.preset.stable)
     if [before, *own] != [asdict(self.preset), self.seed, self.data.digest]:
         raise ValueError(f"{self.folder} holds a run with another preset, seed or "
@@ -223,7 +190,7 @@ def load(self:ReactionRun):
 
 # %% ../../nbs/54_reaction_loop.ipynb #b420b09b
 class _Every:
-    "Whether so many minutes have passed since it was last true"
+    "Have so many minutes passed since it was last true?"
     def __init__(self, minutes): self.minutes, self.last = minutes, time.time()
     def __call__(self):
         due = time.time() - self.last > 60*self.minutes
@@ -245,10 +212,9 @@ def check_fit(self:ReactionRun, **settings):
     inspect.signature(self.fit).bind(**settings)
     if not (minutes := settings.get("minutes", math.inf)) >= 0:
         raise ValueError(f"minutes must be 0 or more, not {minutes}")
-    if not self.total_steps:
-        raise ValueError(
-            f"nothing to train on: none of {len(self.data):,} training reactions is "
-            f"within {self.preset.limits} tokens of source and target")
+    if not self.total_steps: raise ValueError(
+        f"nothing to train on: none of {len(self.data):,} training reactions is "
+        f"within {self.preset.limits} tokens of source and target")
 
 # %% ../../nbs/54_reaction_loop.ipynb #88533d2c
 @patch
@@ -270,7 +236,7 @@ def fit(self:ReactionRun,
     self.stop = False
     def unfinished(): return not self.stop and (steps is None or self.step < steps)
     def validated(): self.note(quiet, **self.validate(n=valid_pairs))
-    while self.stage(self.epoch) and unfinished():
+    while self.preset.stage(self.epoch) and unfinished():
         for batch in self.drawn():
             losses.append(self.train_step(*batch))
             self.minutes = (time.time() - began)/60
@@ -278,7 +244,7 @@ def fit(self:ReactionRun,
                 self.note(quiet, loss=float(np.mean(losses)))
                 losses = []
             if first and valid_due(): validated()
-            self.stop = _agree(self.stop or late())
+            self.stop = agree(self.stop or late())
             if not unfinished(): break
             due = save_due() or (save_steps and self.step % save_steps == 0)
             if first and due: self.save(compact)

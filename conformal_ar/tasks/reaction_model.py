@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['REACTIONS_PAPER', 'REACTIONS_POCKET', 'REACTIONS_GPU', 'REACTION_PRESETS', 'AdamWScale', 'orthogonalise', 'together',
-           'in_shares', 'Muon', 'near_heads', 'ReactionPreset', 'reaction_model', 'block_matrices',
+           'agree', 'in_shares', 'Muon', 'near_heads', 'ReactionPreset', 'reaction_model', 'block_matrices',
            'reaction_optimisers']
 
 # %% ../../nbs/53_reaction_model.ipynb #eafcc20e
@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import torch.distributed
+from fastcore.basics import patch
 from transformers import T5Config, T5ForConditionalGeneration
 
 # %% ../../nbs/53_reaction_model.ipynb #32c522ea
@@ -62,6 +63,13 @@ def together():
     d = torch.distributed
     if not (d.is_available() and d.is_initialized()): return 0, 1
     return d.get_rank(), d.get_world_size()
+
+def agree(yes):
+    "What the first process says, for all"
+    if together()[1] == 1: return yes
+    told = torch.tensor(bool(yes))
+    torch.distributed.broadcast(told, 0)
+    return told.item()
 
 # %% ../../nbs/53_reaction_model.ipynb #fc225e58
 def in_shares(
@@ -170,6 +178,23 @@ REACTIONS_GPU = replace(REACTIONS_POCKET, name="gpu",
     epochs=30, pairs=2048, tokens=64_000)
 REACTION_PRESETS = {p.name: p for p in (
     REACTIONS_PAPER, REACTIONS_POCKET, REACTIONS_GPU)}
+
+# %% ../../nbs/53_reaction_model.ipynb #2792fe73
+@patch
+def stage(self:ReactionPreset, epoch):
+    "Limits of source and target tokens in an epoch; None after the last"
+    for source, target, epochs in (*self.curriculum, (*self.limits, self.epochs)):
+        if epoch < epochs: return source, target
+        epoch -= epochs
+
+@patch
+def rate(self:ReactionPreset, step, total)->float: # Between 0 and 1
+    "The learning rate at a step of so many, as a share of its peak"
+    if step < self.warmup_steps: return (step + 1)/self.warmup_steps
+    start = max(self.warmup_steps, self.stable*total)
+    done = min(1., max(0., step - start)/max(1, total - start))
+    fall = (1 + math.cos(math.pi*done))/2 if self.decay == "cosine" else 1 - done
+    return self.final + (1 - self.final)*fall
 
 # %% ../../nbs/53_reaction_model.ipynb #915b11a2
 def reaction_model(
