@@ -28,6 +28,7 @@ from ..pairs import encode_targets
 from ..scale import score_pairs
 from .additions import load_additions
 from .chemistry import by_inchi, canonical, without_salts
+from .molecule_files import CleanSources
 from .product_masks import mask_products
 from .reaction_archives import load_reactions
 
@@ -39,6 +40,7 @@ class ShippedTask(NamedTuple):
     pool:Callable  # Gives the pairs, and other targets, which choose the length
     quantile:float # Share of these other targets that fit
     mask:Callable|None # Puts masks around the model
+    clean:Callable|None # Lets it read inputs in any spelling
     forms:tuple    # Functions that may merge texts; the first is the default
 
 @cache
@@ -54,9 +56,9 @@ def _reactions():
 
 SHIPPED_TASKS = dict(
     additions=ShippedTask("sums such as the generator of additions draws", 0.9,
-        _sums, 1., None, (None,)),
+        _sums, 1., None, None, (None,)),
     reactions=ShippedTask("reactions such as the last 20,000 test lines of USPTO-MIT",
-        0.7, _reactions, 0.999, mask_products,
+        0.7, _reactions, 0.999, mask_products, CleanSources,
         (canonical, without_salts, by_inchi, None)))
 
 # %% ../../nbs/93_shipped.ipynb #a843a3fd
@@ -91,6 +93,7 @@ def task_max_len(
 # %% ../../nbs/93_shipped.ipynb #9c47647b
 def _bare(model, mask):
     "The model below the masks of its task, and whether it is under them"
+    if isinstance(model, CleanSources): model = model.ar
     if not getattr(model, "masked", False): return model, False
     if mask is None or mask(model.ar).fingerprint() != model.fingerprint():
         raise ValueError("the shipped scores know other masks than this model's: "
@@ -137,6 +140,7 @@ def _model_and_list(name, task, lists, model, asked, device):
         if any(one[c] != v for c, v in has.items()): raise ValueError(
             f"the model has {_said(has)}; that is no model for {_said(asked)}")
     _check_model(name, bare, one)
+    if task.clean and not isinstance(model, task.clean): model = task.clean(model)
     return model, one
 
 # %% ../../nbs/93_shipped.ipynb #fb3f9cd2
