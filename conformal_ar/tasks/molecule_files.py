@@ -146,7 +146,8 @@ def read_source(
 
 # %% ../../nbs/57_molecule_files.ipynb #57c00002
 @lru_cache(2**14)
-def _cleaned(text): return clean_source(text)[0]
+def _cleaned(text):
+    with _rdkit()[1].BlockLogs(): return clean_source(text)[0]
 
 # %% ../../nbs/57_molecule_files.ipynb #57c00003
 class CleanSources(Wrapper):
