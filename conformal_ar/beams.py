@@ -13,9 +13,8 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import (Autoregressor, check_log_probs, fetched, spend,
-                                         take)
-from .checks import batches_by_length
+from .autoregressive import Autoregressor, check_log_probs, spend, take
+from .checks import batches_by_length, fetched
 from .conformal import check_count
 from .hypotheses import (Hypotheses, best_per_input, best_per_owner, gather,
                                      join_tables)

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import (Autoregressor, check_log_probs, fetched,
-                                         placed, spend, take)
-from .checks import batches_by_length, check_thresholds, rows_within
+from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
+                                         take)
+from .checks import batches_by_length, check_thresholds, fetched, rows_within
 from .conformal import check_count
 from .hypotheses import Hypotheses, best_per_owner, gather, holds
 
