@@ -69,6 +69,8 @@ def _sorted(inputs, ar, task, **options):
             notes += [(x.line, note) for note in (*x.notes, *said)]
     return good, bad, notes
 
+class NoInput(ValueError): "None of the inputs can be used"
+
 def _usable(inputs, task, ar, **options):
     "(input, text for the model) of those it can take; {line: what is wrong} of others"
     good, bad, notes = _sorted(inputs, ar, task, **options)
@@ -77,8 +79,8 @@ def _usable(inputs, task, ar, **options):
     _say_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
                for line, why in bad.items())
     if good: return good, bad
-    raise ValueError("the only input cannot be used" if len(bad) == 1 else
-                     "no input is left")
+    raise NoInput("the only input cannot be used" if len(bad) == 1 else
+                  "no input is left")
 
 # %% ../../nbs/77_calibrate.ipynb #e5e09210
 def _target(x, clean, target, task):
@@ -246,8 +248,10 @@ def calibrate(
     others = lengths and _other_targets(lengths, target_column)
     ar = _masked(_load_model(model, device), masks)
     try: inputs, targets = _pairs(data, 0, pairs, names, task, ar)
-    except ValueError as e: raise e if named else ValueError(
-        f"{e}; the model is {model}, unless --model or --task names another") from e
+    except NoInput as e:
+        if named: raise
+        more = f"; the model is {model}, unless --model or --task names another"
+        raise NoInput(f"{e}{more}") from e
     cp = _procedure(procedure)(ar, canonicalize=_canonicalize(task),
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
