@@ -81,7 +81,11 @@ def check_inputs(
     table = hasattr(inputs, "columns") or hasattr(inputs, "column_names")
     if table or isinstance(inputs, dict):
         raise TypeError(f"{name} are a table; give one of its columns")
-    if not isinstance(inputs, (np.ndarray, torch.Tensor)): inputs = list(inputs)
+    if not isinstance(inputs, (np.ndarray, torch.Tensor)):
+        try: each = iter(inputs)
+        except TypeError: raise TypeError(f"{name} must be a list, such as of texts, "
+            f"not {inputs!r:.60}, of type {type(inputs).__name__}") from None
+        inputs = list(each)
     if len(inputs) == 0: raise ValueError(f"{name} are empty")
     return inputs
 

@@ -133,7 +133,10 @@ def _ranks_of(self:Calibration, where, n, fits, kept, groups):
 def _lost(self:Calibration, lost, n):
     "How many targets no set can hold, and why"
     why = self.missing.format(**vars(self))
-    return f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
+    said = f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
+    if lost < n: return said
+    return (f"{said}, so no target can be reached. {self.remedy}; or are these not the "
+            "targets of these inputs, spelt as the model writes them?")
 
 # %% ../nbs/09_calibration.ipynb #a2168917
 @patch
@@ -151,13 +154,15 @@ def _guaranteed(self:Calibration, label, n, kept, k, groups):
 @patch
 def _check_bounded(self:Calibration, where, scores, thresholds, ranks, dropped, groups):
     "An error if a threshold is −∞; a warning if chance may have kept it finite"
+    n, lost = len(scores), int((~np.isfinite(scores[:, -1])).sum())
+    if lost == n: raise ValueError(f"{where}{self._lost(n, n)}")
     if not np.isfinite(thresholds).all(): raise ValueError(
-        f"{where}{self._lost(int((~np.isfinite(scores[:, -1])).sum()), len(scores))}, "
+        f"{where}{self._lost(lost, n)}, "
         f"and {ranks[-1]} may be dropped: the set would be unbounded. {self.remedy}, "
         f"or guarantee less: {self._feasible(scores, groups):.4f} is feasible (found "
         "on these scores: recalibrate on others to guarantee it)")
     left = np.isin(dropped, (0, self.steps)) # pairs that are left at the last step
-    out, n = int((~np.isfinite(scores[left, -1])).sum()), len(scores)
+    out = int((~np.isfinite(scores[left, -1])).sum())
     error = (out*(n - out)/n)**0.5           # of the number out of reach
     if out and out + 3*error >= ranks[-1]: warnings.warn(
         f"{where}{self._lost(out, n)}, within three standard errors of the {ranks[-1]} "

@@ -21,10 +21,12 @@ def check_risk(
     name="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
     "The exact decimal value of `risk`; an error unless 0 < `risk` < 1"
-    need = (f"{name} must be a number strictly between 0 and 1, such as 0.1; "
+    such = 0.9 if name in ("coverage", "confidence") else 0.1
+    need = (f"{name} must be a number strictly between 0 and 1, such as {such}; "
             f"got {risk!r}")
     if isinstance(risk, (bool, np.bool_)) or not isinstance(risk, (Real, Decimal)):
         raise TypeError(f"{need}, which is of type {type(risk).__name__}")
+    if risk == risk and 1 < risk < 100: need += f"; did you mean {risk/100:g}?"
     if risk != risk or not 0 < risk < 1: raise ValueError(need)
     return Fraction(str(risk))
 

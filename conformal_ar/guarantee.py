@@ -79,7 +79,9 @@ def __repr__(self:Guarantee):
 def _repr_markdown_(self:Guarantee):
     how = _meaning.get(self.kind)
     sure = self.confidence
-    if sure: how = f"with confidence {sure:g} over calibration sets"
+    if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
+        f"that was measured on this one holds, as it does with confidence {sure:g}")
+    elif sure: how = f"with confidence {sure:g} over calibration sets"
     what = "A set contains the target with probability"
     if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
     whose = f", for {self.population}" if self.population else ""

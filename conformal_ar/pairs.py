@@ -42,6 +42,8 @@ def _admissible(i, target):
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
     if several and all(isinstance(t, str) for t in several): return several
+    if isinstance(target, (list, tuple)) and not several:
+        raise ValueError(f"target {i} is an empty list: one right text at least")
     raise TypeError(f"target {i} is neither a text nor a list of texts but of type "
                     f"{type(target).__name__}: {target!r:.60}")
 

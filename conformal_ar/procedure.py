@@ -47,8 +47,8 @@ class Procedure(Calibration):
         **kwargs
     ):
         if not isinstance(model, Autoregressor): raise TypeError(
-            "model must be an Autoregressor, such as HFSeq2Seq.from_pretrained(...), "
-            f"not {type(model).__name__}: {model!r:.60}")
+            f"model must be an Autoregressor, not {type(model).__name__}: take "
+            "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
         if not isinstance(nonempty, bool):
             raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
         if not (canonicalize is None or callable(canonicalize)): raise TypeError(

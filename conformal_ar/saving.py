@@ -9,6 +9,7 @@ __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_
 
 # %% ../nbs/71_saving.ipynb #e60dde81
 import json, warnings
+from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
 from importlib import import_module
@@ -56,7 +57,10 @@ def read_calibration(
 )->dict: # The saved fields
     "Read a calibration; `ValueError` if it is corrupt, newer, or lacks a field"
     path = calibration_file(folder)
-    if not path.is_file(): raise FileNotFoundError(f"no saved calibration at {path}")
+    if not path.is_file():
+        near = get_close_matches(str(folder), shipped_calibrations(), 1)
+        mean = f": did you mean {near[0]!r}?" if near else ""
+        raise FileNotFoundError(f"no saved calibration at {path}{mean}")
     corrupt = f"{path} is corrupt; calibrate again and save"
     if path.stat().st_size > MOST_BYTES: raise ValueError(
         f"{path} is no calibration: it has more than {MOST_BYTES:,} bytes")

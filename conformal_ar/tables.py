@@ -141,14 +141,23 @@ def at(
     return ValueError(f"{path}, line {line}: {what}")
 
 # %% ../nbs/73_tables.ipynb #bf847531
+def _texts_of(row, column):
+    "The text in a column of a row, or the texts in a list"
+    texts = row.get(column) if isinstance(row, dict) else None
+    if not (texts and isinstance(texts, list)): return check_text(text_of(row, column))
+    return [check_text(text_of({column: text}, column)) for text in texts]
+
 def read_columns(
     path:str|Path, # A file for read_table
     *columns:str,  # Names of the columns to read
+    several:str|None=None, # One of them that may hold lists of texts
 )->list: # (line number, texts of the columns) of each row
     "Read columns of texts; an error where a row has none"
     values = []
     for line, row in read_table(path):
-        try: values.append((line, [check_text(text_of(row, c)) for c in columns]))
+        try: values.append((line, [
+            _texts_of(row, c) if c == several else check_text(text_of(row, c))
+            for c in columns]))
         except ValueError as e: raise at(path, line, e) from None
     return values
 

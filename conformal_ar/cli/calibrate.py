@@ -69,6 +69,8 @@ def _sorted(inputs, ar, task, **options):
             notes += [(x.line, note) for note in (*x.notes, *said)]
     return good, bad, notes
 
+class NoInput(ValueError): "None of the inputs can be used"
+
 def _usable(inputs, task, ar, **options):
     "(input, text for the model) of those it can take; {line: what is wrong} of others"
     good, bad, notes = _sorted(inputs, ar, task, **options)
@@ -77,20 +79,21 @@ def _usable(inputs, task, ar, **options):
     _say_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
                for line, why in bad.items())
     if good: return good, bad
-    raise ValueError("the only input cannot be used" if len(bad) == 1 else
-                     "no input is left")
+    raise NoInput("the only input cannot be used" if len(bad) == 1 else
+                  "no input is left")
 
 # %% ../../nbs/77_calibrate.ipynb #e5e09210
 def _target(x, clean, target, task):
-    "A target as the model writes it"
+    "A target as the model writes it; or several, where several are right"
     if task != "reactions": return target
+    if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
     from conformal_ar.tasks.molecule_files import spell_target
     return spell_target(x.text, clean, target)
 
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     if task != "reactions" or Path(path).suffix.lower() in TABLES:
-        rows = read_columns(path, *columns)
+        rows = read_columns(path, *columns, several=columns[1])
     else:
         from conformal_ar.tasks.molecule_files import read_reactions
         rows = read_reactions(path)
@@ -146,6 +149,11 @@ def _check_len(procedure, max_len, lengths, task):
         f"{procedure} needs --max-len, or --lengths with a file of other pairs, "
         "say training pairs: the calibration pairs must not choose the longest target")
 
+def _other_targets(path, column):
+    "All targets in a file of other pairs"
+    rows = read_columns(path, column, several=column)
+    return [t for _, (y,) in rows for t in ([y] if isinstance(y, str) else y)]
+
 def _max_len(procedure, max_len, others, task, ar):
     "The most tokens of a sequence: as given, from other targets, or of the task"
     if others: return _choose_max_len(ar, others)
@@ -157,6 +165,9 @@ def _max_len(procedure, max_len, others, task, ar):
 # %% ../../nbs/77_calibrate.ipynb #d45190a2
 def _say_forbidden(ar, inputs, targets):
     "How many true products the masks forbid"
+    from conformal_ar.pairs import read_pairs
+    each = [(x, t) for x, ts in zip(*read_pairs(inputs, targets)) for t in ts]
+    inputs, targets = zip(*each)
     ids, _ = _encode(ar, targets)
     forbidden = ar.forbidden(inputs, ids).any(1)
     if not forbidden.any(): return
@@ -228,14 +239,19 @@ def calibrate(
     if procedure != "select":
         one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
+    named = task or model or data in _tasks
     task, model = _task(task, model, data)
     _check_len(procedure, max_len, lengths, task)
     if masks and task != "reactions": raise ValueError("--masks is for reactions")
     _check_data(data, task)
     _writable(ctx, output)
-    others = lengths and [y for _, (y,) in read_columns(lengths, target_column)]
+    others = lengths and _other_targets(lengths, target_column)
     ar = _masked(_load_model(model, device), masks)
-    inputs, targets = _pairs(data, 0, pairs, names, task, ar)
+    try: inputs, targets = _pairs(data, 0, pairs, names, task, ar)
+    except NoInput as e:
+        if named: raise
+        more = f"; the model is {model}, unless --model or --task names another"
+        raise NoInput(f"{e}{more}") from e
     cp = _procedure(procedure)(ar, canonicalize=_canonicalize(task),
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs

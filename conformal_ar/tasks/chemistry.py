@@ -134,6 +134,7 @@ def _title(s, guarantee, n):
     coverage = math.floor(1000*guarantee.coverage + 1e-6)/1000 # never rounded up
     sure = guarantee.confidence
     where = " on average" if sure is None else f" (confidence {sure:.3g})"
+    if guarantee.kind == "post-hoc": where = f" on average ({100*sure:.3g} % bound)"
     if guarantee.kind == "group": where += " over its group"
     said = f"such sets hold the product with probability at least {coverage:.3g}{where}"
     return [size, said]
