@@ -239,7 +239,7 @@ def _join(these, those):
 # %% ../../nbs/26_caches.ipynb #c779d981
 def _over(query, key, value, bias, scaling):
     "[n, m, H, ·] attention of [n, m, H, d] queries over [n, K, S, d] keys; log-sum-exp"
-    (n, m, heads, width), shared = query.shape, key.shape[1]
+    (n, m, _, width), shared = query.shape, key.shape[1]
     query = query.reshape(n, m, shared, -1, width).transpose(1, 2)
     found = _weigh(query.flatten(2, 3), key, value, bias, scaling)
     def back(x): return x.unflatten(2, (m, -1)).transpose(1, 2).flatten(2, 3)
