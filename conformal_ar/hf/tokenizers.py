@@ -100,11 +100,13 @@ def find_unknown(
     tokenizer, # Of the model
     text:str # That holds a token which it does not know
 )->int: # Position in the text
-    "Where a character stands that a tokenizer does not know"
+    "Where the first character stands that a tokenizer does not know"
     unk = tokenizer.unk_token_id
     if getattr(tokenizer, "is_fast", False):
         known = tokenizer(text, return_offsets_mapping=True)
         return known["offset_mapping"][known["input_ids"].index(unk)][0]
+    for i, char in enumerate(text):
+        if unk in tokenizer(char, add_special_tokens=False)["input_ids"]: return i
     ends = reversed(range(len(text))) # the shortest end that has it
     return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
 
