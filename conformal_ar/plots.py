@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['house_style', 'plot_coverage', 'size_bins', 'plot_set_sizes', 'spread_by_group', 'plot_size_vs_oracle', 'from_counts',
-           'plot_sizes_by_oracle', 'plot_group_coverage', 'plot_rounds', 'save_figure']
+           'plot_sizes_by_oracle', 'plot_group_coverage', 'save_figure']
 
 # %% ../nbs/59_plots.ipynb #9cc368de
 from pathlib import Path
@@ -286,35 +286,6 @@ def plot_group_coverage(
     _cumulative_panel(ax, [groups], "pairs,\ncumulative")
     _legend_below(ax, title)
     return ax
-
-# %% ../nbs/59_plots.ipynb #932a36aa
-def _joined(rounds, *columns):
-    "[columns + 1, …] thousand pairs so far, and the columns where all are there"
-    rows, seen = [], 0
-    for r in rounds:
-        whole = [c for c in r["curve"] if all(k in c for k in columns)]
-        rows += [[(seen + c["pairs"])/1e3, *(c[k] for k in columns)] for c in whole]
-        seen += r["curve"][-1]["pairs"]
-    return np.array(rows).T.reshape(len(columns) + 1, -1)
-
-# %% ../nbs/59_plots.ipynb #b0fdd603
-def plot_rounds(
-    rounds:list[dict], # With a curve: rows with pairs and what was measured
-): # The figure
-    "Losses (nats per token) and greedy matches (shares) over all rounds of training"
-    fig, (ax, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
-    ax.plot(*_joined(rounds, "loss"), color="0.6", label="training")
-    ax.plot(*_joined(rounds, "valid_loss"), "k.--", label="validation")
-    pairs = "thousand training pairs"
-    ax.set(xlabel=pairs, ylabel="loss, nats per token", ylim=(.1, .8))
-    ax.legend(frameon=False)
-    right.plot(*_joined(rounds, "exact_match"), "k.-")
-    right.set(xlabel="thousand training pairs", ylabel="validation pairs right, greedy",
-              ylim=(0, None))
-    ends = np.cumsum([r["curve"][-1]["pairs"] for r in rounds])[:-1]
-    for a in (ax, right):
-        for end in ends: a.axvline(end/1e3, color="0.8", lw=.8, zorder=0)
-    return fig
 
 # %% ../nbs/59_plots.ipynb #1af903e1
 def save_figure(
