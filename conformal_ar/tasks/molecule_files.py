@@ -10,6 +10,7 @@ __all__ = ['MOST_TOKENS', 'stereo_marks', 'clean_source', 'unknown_part', 'read_
 import io, re
 from functools import lru_cache
 
+import torch
 from fastcore.basics import patch
 
 from ..hf.rules import Wrapper, _own
@@ -153,9 +154,15 @@ def _cleaned(text):
 class CleanSources(Wrapper):
     "A model of reactions that reads each source as `clean_source` spells it"
     takes_floor, masks = _own("takes_floor", False), _own("masks", ())
+    vocab_size, dtype = _own("vocab_size", None), _own("dtype", torch.float32)
 
     def __repr__(self): return f"CleanSources({self.ar})"
     def fingerprint(self): return self.ar.fingerprint()
+
+    @property
+    def bare(self):
+        "The model without masks, which still reads any spelling"
+        return CleanSources(getattr(self.ar, "bare", self.ar))
 
     def each(self, inputs, read):
         "What `read` makes of each input; an error names the first that fails"
