@@ -104,6 +104,15 @@ def scores(self:Procedure,
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
+# %% ../nbs/10_procedure.ipynb #0e3467dc
+@patch
+def check_model(self:Procedure, pairs):
+    "`ValueError` unless the model gives distributions, and decodes as it scores"
+    model = getattr(self.model, "unmasked", self.model)
+    check_distribution(model.start(pairs.inputs[:4])[1])
+    asked = take(pairs.inputs, pairs.owner)
+    check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
+
 # %% ../nbs/10_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
@@ -118,10 +127,7 @@ def calibrate(self:Procedure,
     "Find the thresholds on pairs that are exchangeable with the inputs to come"
     self._found = None # should this calibration fail, the old one is gone
     pairs = self.read(inputs, targets, input_column, target_column)
-    model = getattr(self.model, "bare", self.model)
-    check_distribution(model.start(pairs.inputs[:4])[1])
-    asked = take(pairs.inputs, pairs.owner)
-    check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
+    self.check_model(pairs)
     return self._calibrate(pairs, progress=progress, **kwargs)
 
 @patch
