@@ -60,6 +60,7 @@ def _plain(column):
     values = column.tolist() if isinstance(column, np.ndarray) else column
     return [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
 
+# %% ../nbs/75_batches.ipynb #d945d6a1
 def _why(e): return " ".join(str(e).split()).replace("input 0 ", "it ")
 
 def _columns(s):

@@ -129,6 +129,7 @@ def _run(*command, cwd=None):
     try: return subprocess.run(command, **run).stdout.strip()
     except (OSError, subprocess.SubprocessError): return None
 
+# %% ../nbs/69_files.ipynb #d0c093db
 def _commit():
     "The commit of the package, marked where its code was changed; None once installed"
     here = Path(__file__).parent if "__file__" in globals() else Path("../conformal_ar")
@@ -153,6 +154,7 @@ def _cpu():
     if names: return names[0]
     return _run("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
 
+# %% ../nbs/69_files.ipynb #c7ca7935
 def _gpu():
     "The first GPU's name, or None"
     torch = sys.modules.get("torch")  # never import it only for this

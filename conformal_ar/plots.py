@@ -153,6 +153,7 @@ def _top_panel(ax, height, ylabel):
     top.yaxis.set_major_locator(MaxNLocator(3))
     return top
 
+# %% ../nbs/59_plots.ipynb #dd5b878d
 def _oracle_panel(ax, oracle, edges):
     "The distribution of the oracle sizes in a panel above `ax`"
     share = np.histogram(oracle, edges)[0]/len(oracle)

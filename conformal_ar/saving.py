@@ -36,6 +36,7 @@ def calibration_file(
 def _checksum(data):
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
+# %% ../nbs/71_saving.ipynb #201d62a4
 def write_calibration(
     folder:str|Path, # Folder to write conformal.json into
     data:dict,       # What JSON can hold
@@ -117,6 +118,7 @@ def function_name(
     module = getattr(f, "__module__", None) or "builtins" # str.upper has none
     return f"{module}.{f.__qualname__}"
 
+# %% ../nbs/71_saving.ipynb #38885f16
 def identifies(
     f, # A function
 )->bool:
@@ -147,12 +149,14 @@ def _plain(name, value):
     if callable(value): return function_name(value)
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
+# %% ../nbs/71_saving.ipynb #fae26dd3
 def _saved(label, found):
     "One group of a calibration as JSON"
     return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
                 coverable=found.coverable, guarantee=found.guarantee.asdict(),
                 scores=np.asarray(found.scores, float).tolist())
 
+# %% ../nbs/71_saving.ipynb #d4fd93fc
 def _fingerprint(model):
     return model.fingerprint() if hasattr(model, "fingerprint") else None
 
@@ -288,6 +292,7 @@ def shipped_calibrations()->dict: # Name to file
     here = Path(__file__).parent if "__file__" in globals() else Path("../conformal_ar")
     return {f.parent.name: f for f in sorted(here.glob("models/*/calibration.json"))}
 
+# %% ../nbs/71_saving.ipynb #d7196d23
 def is_shipped(
     name:str|Path, # A Path, or a text such as ./reactions, is a folder
 )->bool:

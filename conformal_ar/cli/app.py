@@ -74,6 +74,7 @@ class Looked(NamedTuple):
     text:str|None  # The input; None for a list
     coverage:float # Of the set
 
+# %% ../../nbs/81_app.ipynb #1420a589
 def _fixed(text, coverage, seen):
     "When was the coverage of the next set chosen?"
     others = [s for s in seen if s.coverage != coverage]
@@ -117,6 +118,7 @@ def _error_html(e):
     if "knows no stereochemistry" in said: said += "; tick the box that leaves it out"
     return _tag("div", html.escape(said), class_="ca-error", role="alert")
 
+# %% ../../nbs/81_app.ipynb #e95c1aca
 def _input_html(text, notes, task=None):
     "What was asked, as it was understood"
     if task == "reactions":

@@ -61,6 +61,7 @@ def once(self:Passes, name, make, **settings):
     self.seconds[name] = float(arrays.pop("seconds"))
     return arrays
 
+# %% ../../nbs/62_reproduce.ipynb #2c33313e
 @patch
 def hits(self:Passes, table):
     "[R] is the hypothesis the target of its input?"

@@ -24,6 +24,7 @@ def _complete(given, last, need, floor):
     "Which rows have all tokens above their floor; `last` is the least value given"
     return (given >= need) | (last < floor)
 
+# %% ../../nbs/38_vllm.ipynb #1d1e7651
 def _needed(floor, vocab_size):
     "How many tokens may reach the floor at most"
     return floor.neg().exp().clamp(1, vocab_size).floor()
@@ -179,6 +180,7 @@ def start(self:VLLMCausal, inputs, floor=None):
     "State and [B, V] log-probabilities of the first token"
     return self._next(self._input_ids(inputs), list(inputs), floor)
 
+# %% ../../nbs/38_vllm.ipynb #1a33b943
 @patch
 def extend(self:VLLMCausal, state, rows, tokens, floor=None):
     "Append one token to each chosen row of a state"

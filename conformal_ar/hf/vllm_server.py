@@ -75,6 +75,7 @@ def models(self:VLLMServer):
         f"{self.url} does not list its models: is it the address of a completions "
         f"interface, which ends in /v1, and does the server run? ({e})") from e
 
+# %% ../../nbs/39_vllm_server.ipynb #bf3f39bb
 @patch
 def tokenize(self:VLLMServer, text):
     "Ids of a text, as the server reads it; None where it cannot tell"
@@ -92,6 +93,7 @@ def _by_id(found):
     return {int(name[len("token_id:"):]): value if value > -9999 else -torch.inf
             for name, value in found.items()}
 
+# %% ../../nbs/39_vllm_server.ipynb #e21c17ca
 def _own(row, found):
     "Log-probability of each token of a row, from those of its places; 0 for the first"
     if not found: raise ValueError("the server gives no prompt_logprobs, as vLLM does")

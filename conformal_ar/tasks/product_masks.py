@@ -98,6 +98,7 @@ def _hash(text):
     "A whole number of 64 bits for a text"
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), signed=True)
 
+# %% ../../nbs/51_product_masks.ipynb #fcab02b1
 class NewMolecule:
     "Forbids to end with a molecule of the source, letter for letter"
     def __init__(self,
@@ -156,6 +157,7 @@ def _prefix_reader():
     errors = exceptions.ValenceError, exceptions.KekulizationFailure
     return Reader(True, _ALL_RULES), errors
 
+# %% ../../nbs/51_product_masks.ipynb #3890752b
 @lru_cache(maxsize=200_000)
 def is_hopeless(
     text:str, # How a SMILES string begins
@@ -204,6 +206,7 @@ def smiles_vocabulary_of(
     texts = dict(zip(known, map(spells, t.convert_ids_to_tokens(known))))
     return tuple(texts.get(i) for i in range(size))
 
+# %% ../../nbs/51_product_masks.ipynb #c1430342
 def mask_products(
     ar, # A model of SMILES, such as the shipped reactions
 )->Masked: # The model under ValidMolecule, MassBalance and NewMolecule

@@ -47,6 +47,7 @@ def git_blob_id(path)->str: # 40 hexadecimal digits
         while block := f.read(1 << 20): h.update(block)
     return h.hexdigest()
 
+# %% ../../nbs/46_reaction_files.ipynb #08acb5b0
 def matches(path, archive: Archive)->bool:
     "Whether a file is the archive it should be"
     if archive.sha256 is None: return git_blob_id(path) == archive.git

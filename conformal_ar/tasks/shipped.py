@@ -37,6 +37,7 @@ class ShippedTask(NamedTuple):
     clean:Callable|None # Lets it read inputs in any spelling
     forms:tuple    # Functions that may merge texts; the first is the default
 
+# %% ../../nbs/92_shipped.ipynb #e9533eda
 @cache
 def _sums():
     parts = load_additions(seed=0)
@@ -48,6 +49,7 @@ def _reactions():
     parts = load_reactions("partial") # what the model was not trained on
     return parts["held_out"], parts["valid"].targets
 
+# %% ../../nbs/92_shipped.ipynb #ee18634e
 SHIPPED_TASKS = dict(
     additions=ShippedTask("sums such as the generator of additions draws", 0.9,
         _sums, 1., None, None, (None,)),
@@ -78,6 +80,7 @@ def read_shipped(
     "What is stored of a shipped calibration"
     return json.loads(shipped_calibrations()[name].read_text(encoding="utf-8"))
 
+# %% ../../nbs/92_shipped.ipynb #a5d9d933
 def _said(values): return ", ".join(f"{c}={v!r}" for c, v in values.items())
 
 def _chosen(name, lists, asked):
@@ -104,6 +107,7 @@ def _longest(bare, task):
     lengths = target_lengths(bare.encode(task.pool()[1]), bare.end_token_id)
     return choose_max_len(lengths, task.quantile)
 
+# %% ../../nbs/92_shipped.ipynb #92263cda
 def task_max_len(
     name:str, # Of the task
     model,    # With or without masks

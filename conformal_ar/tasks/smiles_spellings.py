@@ -27,6 +27,7 @@ def chem_modules(needed, *names):
     except ImportError as e:
         raise ImportError(f"{needed}: pip install 'conformal_ar[chem]'") from e
 
+# %% ../../nbs/45_smiles_spellings.ipynb #b5a51789
 @cache
 def _rdkit():
     "RDKit's modules Chem and rdBase"
@@ -39,6 +40,7 @@ def has_maps(smiles)->bool: # True for [CH3:1]O
     "Does any atom carry a map number?"
     return _map.search(smiles) is not None
 
+# %% ../../nbs/45_smiles_spellings.ipynb #c19dc016
 def remove_maps(smiles)->str: # The same molecules, in the same order
     "Remove the atom maps, as text"
     return _map.sub("", smiles)
@@ -110,6 +112,7 @@ def without_spaces(
     "Without spaces, and without dots at the end"
     return re.sub(r"\s", "", text).rstrip(".")
 
+# %% ../../nbs/45_smiles_spellings.ipynb #e817dcce
 @dataclass(frozen=True)
 class SmilesTask:
     "How a model spells sources and products"
@@ -126,6 +129,7 @@ def reaction_t5_prompt(
     reactants, _, rest = source.partition(">")
     return f"REACTANT:{reactants}REAGENT:{rest.strip('>') or ' '}"
 
+# %% ../../nbs/45_smiles_spellings.ipynb #ce2d6ed3
 def t5chem_prompt(source): "The task, then the source"; return "Product:" + source
 
 def spaced(
@@ -134,6 +138,7 @@ def spaced(
     "Atoms, bonds and the rest with spaces between them (Schwaller et al. 2019)"
     return " ".join(smiles_tokens(smiles))
 
+# %% ../../nbs/45_smiles_spellings.ipynb #7d9e2699
 REACTION_T5 = SmilesTask(prompt=reaction_t5_prompt) # sagawa/ReactionT5v2-forward
 T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
