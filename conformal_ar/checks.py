@@ -137,6 +137,18 @@ def _rounding_allowance(ar):
     half = dtype in (torch.bfloat16, torch.float16)
     return 128*torch.finfo(dtype).eps if half else 1e-3
 
+# %% ../nbs/03_checks.ipynb #ff09e458
+def _both_paths(ar, inputs, ids, pairs):
+    "Some of the shorter targets: their rows, their ids, and scores along both paths"
+    lengths = target_lengths(ids, ar.end_token_id)
+    short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
+    rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
+    chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
+    forced = ar.score(chosen, targets).float().cpu()
+    stepwise = stepwise_scores(ar, chosen, targets, forced - 1).float().cpu()
+    for scores in (stepwise, forced): check_log_probs(scores, rows)
+    return rows, targets, forced, stepwise
+
 # %% ../nbs/03_checks.ipynb #4236a17f
 def check_decoding(
     ar:Autoregressor,          # The model
@@ -147,13 +159,7 @@ def check_decoding(
 ):
     "`ValueError` if teacher forcing and decoding give targets different scores"
     if tolerance is None: tolerance = _rounding_allowance(ar)
-    lengths = target_lengths(ids, ar.end_token_id)
-    short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
-    rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
-    chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
-    forced = ar.score(chosen, targets).float().cpu()
-    stepwise = stepwise_scores(ar, chosen, targets, forced - 1).float().cpu()
-    for scores in (stepwise, forced): check_log_probs(scores, rows)
+    rows, targets, forced, stepwise = _both_paths(ar, inputs, ids, pairs)
     real = real_tokens(targets.cpu(), ar.end_token_id, ar.pad_token_id)
     forced = forced.masked_fill((forced == -torch.inf).cumsum(1) > 0, -torch.inf)
     apart = (stepwise - forced).abs().masked_fill((stepwise == forced) | ~real, 0)

@@ -151,6 +151,24 @@ def _png_title(png, lines, scale):
     image.convert("RGB").save(out, "PNG")
     return out.getvalue()
 
+# %% ../../nbs/48_chemistry.ipynb #3a13fba2
+def _legends(s, most):
+    "Rank, probability and p-value of the first members"
+    said = [f"{i}:  p {p:.2g}" for i, p in enumerate(s.probabilities[:most], 1)]
+    if s.p_values is None: return said
+    return [f"{l}, p-value {v:.2g}" for l, v in zip(said, s.p_values)]
+
+# %% ../../nbs/48_chemistry.ipynb #7a3de5a4
+def _painter(mols, legends, title, columns, panel):
+    "A function from a kind of canvas to what is drawn on one"
+    columns = max(3, min(columns, len(mols)))
+    top = 10 + 18*len(title)
+    size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
+    def paint(canvas, k=1):
+        canvas, own = canvas(*(k*v for v in size)), (k*panel[0], k*panel[1])
+        return _grid(canvas, own, columns, mols, legends, k*top, k)
+    return paint
+
 # %% ../../nbs/48_chemistry.ipynb #8a67cea2
 def draw(
     prediction_set:PredictionSet,  # Of SMILES
@@ -170,17 +188,9 @@ def draw(
     Chem, _ = _rdkit()
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
-    legends = [f"{i}:  p {p:.2g}" for i, p in enumerate(s.probabilities[:most], 1)]
-    if s.p_values is not None:
-        legends = [f"{l}, p-value {v:.2g}" for l, v in zip(legends, s.p_values)]
     title = _title(s, guarantee, len(s))
     if len(s) > most: title[0] += f" ({most} drawn)"
-    columns = max(3, min(columns, len(mols)))
-    top = 10 + 18*len(title)
-    size = (panel[0]*columns, top + panel[1]*math.ceil(len(mols)/columns), *panel)
-    def paint(canvas, k=1):
-        canvas, own = canvas(*(k*v for v in size)), (k*panel[0], k*panel[1])
-        return _grid(canvas, own, columns, mols, legends, k*top, k)
+    paint = _painter(mols, _legends(s, most), title, columns, panel)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
     if path is None: return svg
     if kind == ".png":
