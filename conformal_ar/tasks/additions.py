@@ -125,6 +125,7 @@ def questions(
     "The additions as people write them"
     return [f"{a}+{b}=" for a, b in np.asarray(pairs).tolist()]
 
+# %% ../../nbs/40_additions.ipynb #13da2872
 def answers(
     pairs:np.ndarray # [N, 2]
 )->list: # Of texts such as 129

@@ -25,6 +25,7 @@ def _random_spelling(mol, rng):
     if "<" in smiles: return _written(mol) # a bond written backwards has no token
     return smiles, order[written]
 
+# %% ../../nbs/49_packing.ipynb #4e9f7bac
 def _respelt(reaction, mols, rng):
     "The molecules of a source, spelt at random, and the target that follows them"
     sizes = [m.GetNumAtoms() for m in mols]
@@ -97,6 +98,7 @@ def _source_text(reaction, molecules, separated):
     sides = place[:n], place[n:]
     return ">".join(".".join(molecules[p] for p in side) for side in sides)
 
+# %% ../../nbs/49_packing.ipynb #65c37814
 def _all_spellings(job):
     "Sources and targets of one reaction as texts"
     reaction, n, seed, separated = job

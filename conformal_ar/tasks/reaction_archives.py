@@ -74,6 +74,7 @@ def _to_line(row):
     origin = " ".join(map(str, row.origin))
     return "\t".join([*map(".".join, row[:3]), origin, row.aligned])
 
+# %% ../../nbs/47_reaction_archives.ipynb #947d1dce
 def _from_line(line):
     "The inverse of _to_line"
     if line.startswith("!"): return line[1:]

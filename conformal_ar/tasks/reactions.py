@@ -40,6 +40,7 @@ class Reaction(NamedTuple):
 class BadReaction(ValueError):
     "A line that is not a usable reaction; the message says why"
 
+# %% ../../nbs/44_reactions.ipynb #e45f29e8
 def _molecules(side, centre, what):
     "Sorted: SMILES, whether it is a reagent, maps; of equal ones the first reacts"
     found = [(_mapped_molecule(m), m) for m in side.split(".")]
@@ -73,6 +74,7 @@ def _or_reason(parse, line):
     try: return parse(line)
     except BadReaction as e: return str(e)
 
+# %% ../../nbs/44_reactions.ipynb #65eb468c
 def _side_by_side(function, items, processes, progress, what):
     "Results of a function of each reaction, by several processes where that pays"
     bar = lambda it: list(tqdm(it, total=len(items), disable=not progress, desc=what,
@@ -83,6 +85,7 @@ def _side_by_side(function, items, processes, progress, what):
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         return bar(pool.map(function, items, chunksize=250))
 
+# %% ../../nbs/44_reactions.ipynb #d574c366
 def clean_lines(
     lines, # Of the data
     processes:int=2, # That work side by side
@@ -144,6 +147,7 @@ class ReactionSplits(dict):
     "The parts by name, with a report: what was dropped, and why"
     report:dict
 
+# %% ../../nbs/44_reactions.ipynb #fc519908
 def _part(rows, start, stop, report, name):
     "Usable rows of a range of lines, counted from 0; notes why others are dropped"
     chosen = list(enumerate(rows))[start:stop]

@@ -39,6 +39,7 @@ def token_kind(
     if token in "-=#:/\\~$": return "bond"
     return "ring" if token[0] == "%" or token.isdigit() else "atom"
 
+# %% ../../nbs/50_smiles_reader.ipynb #b64d5aaf
 FOLLOWS = {"start": "atom", "atom": "atom bond ring ( ) . end",
            "ring": "atom bond ring ( ) . end", ")": "atom bond ( ) . end",
            "bond": "atom ring", "(": "atom bond", ".": "atom", "end": ""}
@@ -62,6 +63,7 @@ def _can_close(text):
     "Can more characters make an atom in brackets of this?"
     return any(re.fullmatch(_bracket, text + ending) for ending in _endings)
 
+# %% ../../nbs/50_smiles_reader.ipynb #0a98e6f8
 def unfinished(
     text:str,  # How some tokens begin
     first:str, # First characters of all pieces
