@@ -135,7 +135,7 @@ def fold_sources(cell):
     if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
     names = [o.name for o in ast.parse(cell.source).body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
     hidden = names and all(o.startswith("_") for o in names)
-    said = f"Source of {', '.join(names)}" if hidden and len(names) < 4 else "Source"
+    said = f"Source of {', '.join(f'`{o}`' for o in names)}" if hidden and len(names) < 4 else "Source"
     cell.source = cell.source.replace('#| code-fold: show\n#| code-summary: "Exported source"',
                                       f'#| code-fold: true\n#| code-summary: "{said}"')
 
