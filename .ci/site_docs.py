@@ -83,12 +83,12 @@ def signature_text(symbol, name):
     if sig is None: return None
     notes, lines, marked = notes_on(symbol), [], False
     for key, p in sig.parameters.items():
-        if key in ("self", "cls"): continue
+        if key in ("self", "cls", "ctx"): continue # ctx: the context of a command
         marked = marked or p.kind == p.VAR_POSITIONAL
         if p.kind == p.KEYWORD_ONLY and not marked:
             lines.append(("*", None))
             marked = True
-        lines.append((parameter(key, p), "; ".join((notes.get(key) or "").split("\n"))))
+        lines.append((parameter(key, p), "; ".join((notes.get(key) or option_help(p.annotation)).split("\n"))))
     returns = "" if is_class else annotation(sig.return_annotation)
     end = f"){'->' + returns if returns else ''}:" + (f" # {notes['return']}" if notes.get("return") else "")
     start = "class" if is_class else "def"
@@ -97,6 +97,11 @@ def signature_text(symbol, name):
         if len(short.split(' # ')[0]) <= 88: return short
     body = "".join(f"    {text},{f' # {note}' if note else ''}\n" for text, note in lines)
     return f"{start} {name}(\n{body}{end}"
+
+def option_help(a):
+    "What `--help` says about an option of the command line"
+    said = [getattr(o, "help", None) for o in get_args(a)[1:]] if get_origin(a) is Annotated else []
+    return next((o.rstrip(".") for o in said if o), "")
 
 def class_of(symbol):
     "The class that a patched function belongs to, by the annotation of its first parameter; empty if there is none"
