@@ -40,8 +40,12 @@ def mend_links():
         syms[name] = syms[name.removeprefix("conformal_ar.autoregressive.")] = found
     for name, found in syms.items():
         if isinstance(found, tuple): syms[name] = (found[0].removeprefix(site), *found[1:])
-    page = doclinks.NbdevLookup.doc
-    doclinks.NbdevLookup.doc = lambda self, name: None if re.fullmatch("[a-z]+", name) else page(self, name)
+    page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
+    def doc(self, name): return None if re.fullmatch("[a-z]+|conformal_ar", name) else page(self, name)
+    def link_line(self, line):
+        parts = re.split(r"(\[[^\[\]]*\]\([^()\s]*\))", line) # links stay as they are
+        return "".join(part if i % 2 else link(self, part) for i, part in enumerate(parts))
+    doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line = doc, link_line
 
 mend_links()
 
@@ -146,8 +150,9 @@ def fold_sources(cell):
 
 def drop_bars(cell):
     "No progress bars, and nothing that libraries say on stderr"
-    if cell.cell_type == "code": cell.outputs = [o for o in cell.get("outputs", []) if not (
-        o.get("name") == "stderr" and re.search(r"\d%\||^\[\w+\] ", "".join(o.get("text", "")), re.M))]
+    said = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
+    for o in said: o["text"] = re.sub(r"[^\n\r]*\d%\|[^\n\r]*[\n\r]*|^\[\w+\] .*\n?|^\s*\r", "", "".join(o["text"]), flags=re.M)
+    if said: cell.outputs = [o for o in cell.outputs if o not in said or o["text"].strip()]
 
 def fold_imports(cell):
     "Cells that only import are folded shut"
