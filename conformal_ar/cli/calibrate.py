@@ -29,7 +29,7 @@ def _inputs(path, column, task):
     if kind in TABLES or (task != "reactions" and kind != ".txt"):
         return table_inputs(path, column)
     if task == "reactions":
-        from conformal_ar.tasks.molecule_files import smi_inputs
+        from conformal_ar.tasks.reaction_inputs import smi_inputs
         rows = smi_inputs(path)
     else: rows = line_inputs(path)
     if rows: return rows
@@ -41,7 +41,7 @@ def _take(x, task, ar, **options):
     if x.error: raise ValueError(x.error)
     check_text(x.text)
     if task == "reactions":
-        from conformal_ar.tasks.molecule_files import read_source
+        from conformal_ar.tasks.reaction_inputs import read_source
         return read_source(x, ar, **options)
     if hasattr(ar, "check"): ar.check([x.text])
     return x.text, []
@@ -87,7 +87,7 @@ def _target(x, clean, target, task):
     "A target as the model writes it; or several, where several are right"
     if task != "reactions": return target
     if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
-    from conformal_ar.tasks.molecule_files import spell_target
+    from conformal_ar.tasks.reaction_inputs import spell_target
     return spell_target(x.text, clean, target)
 
 def _file_pairs(path, columns, task, ar):
@@ -95,7 +95,7 @@ def _file_pairs(path, columns, task, ar):
     if task != "reactions" or Path(path).suffix.lower() in TABLES:
         rows = read_columns(path, *columns, several=columns[1])
     else:
-        from conformal_ar.tasks.molecule_files import read_reactions
+        from conformal_ar.tasks.reaction_inputs import read_reactions
         rows = read_reactions(path)
     good, _ = _usable([Input(line, x) for line, (x, _) in rows], task, ar)
     found, targets = {line: y for line, (_, y) in rows}, []

@@ -25,7 +25,7 @@ from ..tables import Input, _input, at, jsonl_text, member_rows, sets_csv
 # %% ../../nbs/78_predict.ipynb #0b4fd3f1
 def _sdf(records):
     "Records as an SD file; an empty set or an error is an entry without atoms"
-    from conformal_ar.tasks.molecule_files import sdf_text
+    from conformal_ar.tasks.reaction_inputs import sdf_text
     rows = [row for record in records for row in member_rows(record)]
     return sdf_text([(row.get("text"), row.get("name") or f"line {row['line']}", row)
                      for row in rows])

@@ -17,7 +17,7 @@ import torch
 from ..hf.masks import Masked
 from ..hf.tokenizers import smiles_tokens
 from .chemistry import canonical
-from .smiles_reader import bare_token, element, piece_tables
+from .smiles_grammar import bare_token, element, piece_tables
 from .smiles_spellings import _rdkit, chem_modules
 
 # %% ../../nbs/51_product_masks.ipynb #e3d75cf7

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['REACTION_T5', 'T5CHEM', 'SPACED', 'chem_modules', 'has_maps', 'remove_maps', 'canonical_molecule', 'follow',
-           'unchanged', 'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'SmilesModel']
+           'unchanged', 'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'Respelt',
+           'SmilesModel']
 
 # %% ../../nbs/45_smiles_spellings.ipynb #e0a7996d
 import re
@@ -15,10 +16,11 @@ from importlib import import_module
 from typing import Callable
 
 import numpy as np
+import torch
 
-from ..hf.rules import Wrapper
+from ..hf.rules import Wrapper, _own
 from ..hf.tokenizers import smiles_tokens
-from .smiles_reader import bare_token
+from .smiles_grammar import bare_token
 
 # %% ../../nbs/45_smiles_spellings.ipynb #1307f005
 def chem_modules(needed, *names):
@@ -143,10 +145,24 @@ REACTION_T5 = SmilesTask(prompt=reaction_t5_prompt) # sagawa/ReactionT5v2-forwar
 T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
 
+# %% ../../nbs/45_smiles_spellings.ipynb #45c0de01
+class Respelt(Wrapper):
+    "A model that reads each input as `spelt` writes it"
+    takes_floor, masks = _own("takes_floor", False), _own("masks", ())
+    vocab_size, dtype = _own("vocab_size", None), _own("dtype", torch.float32)
+
+    def __repr__(self): return f"{type(self).__name__}({self.ar})"
+    def check(self, inputs): self.ar.check(self.spelt(inputs))
+    def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
+    def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
+    def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
+    def forbidden(self, inputs, ids): return self.ar.forbidden(self.spelt(inputs), ids)
+    def row_bytes(self, inputs, n): return self.ar.row_bytes(self.spelt(inputs), n)
+
 # %% ../../nbs/45_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 
-class SmilesModel(Wrapper):
+class SmilesModel(Respelt):
     "An `Autoregressor` that reads and writes plain SMILES, whatever its model does"
     def __init__(self,
         ar, # The model, such as an HFSeq2Seq
@@ -155,27 +171,15 @@ class SmilesModel(Wrapper):
         super().__init__(ar)
         self.task = task
 
-    def __repr__(self): return f"SmilesModel({self.ar})"
-
-    def prompted(self, inputs):
+    def spelt(self, inputs):
         "What the model reads for each source"
         if isinstance(inputs, str): raise TypeError(
             f"expected a list of sources, got one text: {inputs!r}")
         return [self.task.prompt(source) for source in inputs]
 
     def spells(self, token): return self.task.tokens(token)
-    def check(self, inputs): self.ar.check(self.prompted(inputs))
     def encode(self, texts): return self.ar.encode([self.task.target(t) for t in texts])
     def decode(self, ids): return [self.task.clean(t) for t in self.ar.decode(ids)]
-    def start(self, inputs): return self.ar.start(self.prompted(inputs))
-    def extend(self, state, rows, tokens): return self.ar.extend(state, rows, tokens)
-
-    def score(self, inputs, targets):
-        return self.ar.score(self.prompted(inputs), targets)
-
-    def row_bytes(self, inputs, max_len):
-        "Memory of one prefix in a search"
-        return self.ar.row_bytes(self.prompted(inputs), max_len)
 
     def fingerprint(self)->str:
         "SHA-256 of the model's fingerprint and of how probes are spelt"
