@@ -42,9 +42,12 @@ def _select(cache, rows):
     return new
 
 # %% ../../nbs/26_caches.ipynb #c15b1cd5
+LARGE = 8 # rows from which one copy in place of two, and room, are worth their calls
+
 def _gather_append(rows, old, room, new):
     "`torch.cat([old[rows], new], 2)` in one copy, with room for more; and that room"
     n, t = len(rows), old.shape[2]
+    if n < LARGE: return (torch.cat([old.index_select(0, rows), new], 2),)*2
     room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//2, 16), old.shape[3])
     torch.index_select(old, 0, rows, out=room[:n, :, :t])
     room[:n, :, t:t+1] = new
@@ -100,8 +103,6 @@ def _continue(cache, slots, rows, spent):
     return found
 
 # %% ../../nbs/26_caches.ipynb #e7b6251d
-LARGE = 8 # rows from which it is worth finding out which of them stay
-
 def _in_place(cache, at):
     "The same for rows in slots `at`, most of which stay; None where that does not pay"
     room, n = getattr(cache.layers[0], "room", None), len(at)
@@ -125,7 +126,7 @@ class Blocks(NamedTuple):
     rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
     place:torch.Tensor # [R] where each row stands, counted through all blocks
     owner:torch.Tensor # [n] input of each block; None: all inputs, in order
-    bias:torch.Tensor # [n, 1, 1, S] 0 for source tokens, very negative for padding
+    bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding; or None
     cross:DynamicCache # Keys and values, one row per input
 
     def lay(self, x):
@@ -141,9 +142,9 @@ class Blocks(NamedTuple):
 # %% ../../nbs/26_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
+    if len(mask) == 1: return Blocks(None, None, None, None, cross)
     bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
     bias = bias.masked_fill_(mask == 0, torch.finfo(dtype).min)[:, None, None]
-    if len(mask) == 1: return Blocks(None, None, None, bias, cross)
     rows, count = torch.arange(len(owner)), owner.bincount(minlength=len(mask))
     blocks = (count[:, None] + BLOCKS - 1)//BLOCKS # [B, sizes] blocks of each input
     best = int((blocks.sum(0)*(BLOCKS + EXTRA)).argmin())
@@ -183,6 +184,8 @@ def _attend(query, key, value, bias, scaling):
 # %% ../../nbs/26_caches.ipynb #22943d1c
 def _attend_blocks(query, key, value, blocks, bias, scaling):
     "Attention of [R, H, 1, d] queries over the keys of their inputs"
+    if blocks.rows is None: # one input
+        return _attend(query.transpose(0, 2), key, value, bias, scaling).transpose(0, 2)
     R, heads, _, width = query.shape
     query = blocks.lay(query.reshape(R, -1))
     query = query.view(*query.shape[:2], heads, width).transpose(1, 2)
