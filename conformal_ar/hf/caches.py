@@ -48,7 +48,7 @@ def _gather_append(rows, old, room, new):
     "`torch.cat([old[rows], new], 2)` in one copy, with room for more; and that room"
     n, t = len(rows), old.shape[2]
     if n < LARGE: return (torch.cat([old.index_select(0, rows), new], 2),)*2
-    room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//2, 16), old.shape[3])
+    room = old.new_empty(n + n//8, old.shape[1], t + 1 + min(t//3, 16), old.shape[3])
     torch.index_select(old, 0, rows, out=room[:n, :, :t])
     room[:n, :, t:t+1] = new
     return room[:n, :, :t+1], room
@@ -126,7 +126,7 @@ class Blocks(NamedTuple):
     rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
     place:torch.Tensor # [R] where each row stands, counted through all blocks
     owner:torch.Tensor # [n] input of each block; None: all inputs, in order
-    bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding; or None
+    bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding, if any
     cross:DynamicCache # Keys and values, one row per input
 
     def lay(self, x):
@@ -142,9 +142,12 @@ class Blocks(NamedTuple):
 # %% ../../nbs/26_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
-    if len(mask) == 1: return Blocks(None, None, None, None, cross)
+    one = len(mask) == 1
+    if one and mask.device.type == "cpu" and mask.all(): # costs an accelerator a wait
+        return Blocks(None, None, None, None, cross)
     bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
     bias = bias.masked_fill_(mask == 0, torch.finfo(dtype).min)[:, None, None]
+    if one: return Blocks(None, None, None, bias, cross)
     rows, count = torch.arange(len(owner)), owner.bincount(minlength=len(mask))
     blocks = (count[:, None] + BLOCKS - 1)//BLOCKS # [B, sizes] blocks of each input
     best = int((blocks.sum(0)*(BLOCKS + EXTRA)).argmin())
@@ -184,6 +187,7 @@ def _attend(query, key, value, bias, scaling):
 # %% ../../nbs/26_caches.ipynb #22943d1c
 def _attend_blocks(query, key, value, blocks, bias, scaling):
     "Attention of [R, H, 1, d] queries over the keys of their inputs"
+    if blocks.bias is not None: bias = blocks.bias if bias is None else blocks.bias + bias
     if blocks.rows is None: # one input
         return _attend(query.transpose(0, 2), key, value, bias, scaling).transpose(0, 2)
     R, heads, _, width = query.shape
@@ -191,7 +195,6 @@ def _attend_blocks(query, key, value, blocks, bias, scaling):
     query = query.view(*query.shape[:2], heads, width).transpose(1, 2)
     if blocks.owner is not None:
         key, value = (x.index_select(0, blocks.owner) for x in (key, value))
-    bias = blocks.bias if bias is None else blocks.bias + bias
     out = _attend(query, key, value, bias, scaling).transpose(1, 2).flatten(2)
     return blocks.back(out).view(R, heads, 1, -1)
 
@@ -303,4 +306,4 @@ def cache_bytes(cache)->int:
 
 def prefix_bytes(token, tokens, words)->int:
     "Memory of tokens of `token` bytes each in a search over `words`"
-    return 9*tokens*token//4 + 48*words
+    return 2*tokens*token + 48*words

@@ -176,9 +176,8 @@ def encode(lean, ids, mask):
     "[B, S, D] what the encoder makes of `ids` [B, S]; `mask` tells them from padding"
     stack, n = lean.encoder, ids.shape[1]
     x = embedding(ids, stack.words)
-    bias = _offsets(stack, 1 - n, n - 1).t().unfold(1, n, 1).flip(1)[None]
-    if len(ids) > 1: # one input has no padding; now [B, H, S, S]
-        bias = bias.masked_fill((mask == 0)[:, None, None], torch.finfo(x.dtype).min)
+    bias = _offsets(stack, 1 - n, n - 1).t().unfold(1, n, 1).flip(1) # [H, S, S]
+    bias = bias.masked_fill((mask == 0)[:, None, None], torch.finfo(x.dtype).min)
     for own, last in stack.blocks:
         y = _normed(x, own.norm)
         q, k, v = (_heads(y, w, own.heads) for w in (own.q, own.k, own.v))
