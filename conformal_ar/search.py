@@ -206,7 +206,7 @@ def run(self:_Walk, inputs, owner):
         size = self.part_size(waiting)
         state, live, more, step = waiting.pop()
         end = part_end(live.owner[more[0]], size, self.max_candidates is not None)
-        rest, more = ([c[part] for c in more] for part in (slice(end, None), slice(end)))
+        rest, more = [c[end:] for c in more], [c[:end] for c in more]
         if len(rest[0]): waiting.append((state, live, rest, step))
         else: state = spend(state)
         live, step = live.extend(*more, step), step + 1
