@@ -17,8 +17,7 @@ from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
                                          take)
 from .checks import batches_by_length, check_thresholds, fetched, rows_within
 from .conformal import check_count
-from .hypotheses import (Hypotheses, best_per_owner, gather, holds,
-                                      widened)
+from .hypotheses import Hypotheses, best_per_owner, gather, holds, widened
 
 # %% ../nbs/04_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
