@@ -19,6 +19,7 @@ class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.path, self.links, self.ids, self.images, self.code, self.inside = path, [], set(), [], [], 0
+        self.raw = [] # Markdown that stands as text
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
@@ -36,6 +37,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if self.inside: self.code[-1] += data
+        elif re.search(r"\]\((https?:|[\w#]+\.(html|ipynb))", data) and self.cdata_elem is None: self.raw.append(data.strip())
 
 def broken_links(pages):
     "Links to files or anchors that are not there"
@@ -55,11 +57,17 @@ def bad_signatures(pages):
     for p in pages:
         for text in p.code:
             text = text.strip()
+            text = re.sub(r"^class (?=\w+\(\n|\w+\(.*:.*\):$)", "def ", text.removeprefix("@property\n"))
             if not re.match(r"(async )?def \w+\(", text) or "\n    \"" in text or "return" in text: continue
             if not re.search(r"\)(->[^\n]*)?:( #[^\n]*)?$", text): continue # a function with a body
             head = re.sub(r":( #[^\n]*)?$", r": ...\1", text)
             try: ast.parse(head)
             except SyntaxError: yield f"{p.path.name}: no Python: {text[:80]!r}"
+
+def raw_links(pages):
+    "Links that stand as Markdown: a name in backticks inside a link becomes a link of its own"
+    for p in pages:
+        for text in p.raw: yield f"{p.path.name}: a link within a link: {text[:80]!r}"
 
 def bad_figures(pages):
     "Figures without an alternative text"
@@ -146,7 +154,7 @@ def main():
     root = parser.parse_args().root
     pages = [Page(p) for p in sorted(root.glob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
-    found = [*broken_links(pages), *bad_signatures(pages), *bad_figures(pages), *too_large(pages)]
+    found = [*broken_links(pages), *bad_signatures(pages), *raw_links(pages), *bad_figures(pages), *too_large(pages)]
     largest = max(pages, key=lambda p: p.path.stat().st_size).path
     print(f"the largest page: {largest.name}, {largest.stat().st_size/1e6:.2f} MB")
     if browser := shutil.which("chromium") or shutil.which("google-chrome"):

@@ -109,7 +109,7 @@ def answers(server):
 
 def refusals(url, tokenizer):
     "What is said where server and adapter do not fit"
-    from conformal_ar.hf.vllm import VLLMCausal, VLLMServer
+    from conformal_ar import VLLMCausal, VLLMServer
     def said(what):
         try: what()
         except ValueError as e: return str(e).replace(url, "URL")[:400]
@@ -163,7 +163,7 @@ def here(n, write):
     import torch
     torch.set_num_threads(1)
     from conformal_ar import HFCausal, threshold_search
-    from conformal_ar.hf.vllm import VLLMCausal, VLLMServer
+    from conformal_ar import VLLMCausal, VLLMServer
     folder, ways = Path(tempfile.mkdtemp()), {}
     llama, tokenizer = tiny(folder)
     hf, inputs = HFCausal(llama, tokenizer, device="cpu"), questions(n)

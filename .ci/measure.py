@@ -1,7 +1,8 @@
 """Measure what a newcomer waits for, on a fresh clone of HEAD, and write nbs/results/setup.json.
 
 The clone has nothing installed; packages come from pip's cache or the index, so the time depends on the network.
-It runs `make demo`, `make demo` again, `make test`, and last a wheel in an empty environment away from the repository.
+It runs `make demo`, `make demo` again, `make test`, and last a wheel in an empty environment away from the repository,
+with a first reaction's set of products drawn.
 Memory is the largest sum of resident memory over all processes of a command, sampled twice a second (Linux).
 
     python .ci/measure.py
@@ -14,6 +15,7 @@ sys.path.insert(0, str(root))
 TRY = """from conformal_ar import HFSeq2Seq, beam_search
 ar = HFSeq2Seq.from_pretrained("additions")
 print(ar.decode(beam_search(ar, ["112+17="], width=5, max_len=9).tokens))"""
+ESTER = "'CC(=O)Cl.OCc1ccccc1'"
 
 
 def tree_memory(pid):
@@ -56,7 +58,9 @@ def main():
                 measure("`make demo` the second time", "make demo", clone),
                 measure("`make test`, development requirements installed on the way", "make test", clone),
                 measure("the wheel in an empty environment: install, load, predict",
-                        f"(cd {clone} && make build) && {pip} {clone}/dist/*.whl && v/bin/python -c '{TRY}'", away)]
+                        f"(cd {clone} && make build) && {pip} $(ls {clone}/dist/*.whl)[chem] && v/bin/python -c '{TRY}'", away),
+                measure("installed there: `conformal-ar predict reactions`, one reaction, the set drawn",
+                        f"v/bin/conformal-ar predict reactions {ESTER} --pictures drawn", away)]
     write_results(root/"nbs/results/setup.json", rows, command="python .ci/measure.py")
 
 

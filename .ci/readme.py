@@ -1,9 +1,9 @@
 """Write README.md from nbs/index.ipynb, without Quarto.
 
 The notebook goes through nbdev's own processors (front matter, hidden cells and lines, directives) and then
-through nbconvert.  Its stored outputs are used: nothing is executed.  Figures in outputs are written to
-nbs/figures/, the first of them also in the shape in which links to the site are shown; relative links and images
-are rewritten to work from the root of the repository.
+through nbconvert.  Its stored outputs are used: nothing is executed.  Cells with `#| readme: false` are for the site
+only.  Figures in outputs are written to nbs/figures/, the first of them also in the shape in which links to the site
+are shown; relative links and images are rewritten to work from the root of the repository.
 
     python .ci/readme.py            write README.md
     python .ci/readme.py --check    change nothing; fail when README.md or its figures are out of date
@@ -52,6 +52,7 @@ def render_cell(cell, i, exporter, metadata):
     if cell.cell_type != "code": return relocate(cell.source), {}
     options = quarto_options(cell)
     off = {o for o in ("echo", "output", "include") if options.get(o) == "false"}
+    if options.get("readme") == "false": return "", {} # for the site only
     cell.outputs = [] if off & {"output", "include"} else tidy_outputs(cell.outputs)
     exporter.exclude_input = bool(off & {"echo", "include"})
     nb = nbformat.v4.new_notebook(cells=[cell], metadata=metadata)

@@ -1,4 +1,7 @@
-"""Number the notebooks in the order of nbs/sidebar.yml: chapters one behind the other from 00, long runs last, up to 99.
+"""Number the notebooks: chapters one behind the other from 00, long runs last, up to 99.
+
+Within a chapter they go in the order of nbs/sidebar.yml; chapters keep the order of their numbers, and readers see them
+in another, by what they come for.
 
 `python .ci/renumber.py` says what would change; with `--write` it renames the files and every mention of their names.
 """
@@ -9,8 +12,9 @@ root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 
 def new_names():
-    "Old stem -> new stem, in the order of the sidebar"
-    stems = re.findall(r"^ +- (\d\d_\w+)\.ipynb$", (nbs/"sidebar.yml").read_text(), re.M)
+    "Old stem -> new stem, in the order of the sidebar within each chapter"
+    chapters = [re.findall(r"^ +- (\d\d_\w+)\.ipynb$", o, re.M) for o in (nbs/"sidebar.yml").read_text().split("- section:")]
+    stems = [stem for chapter in sorted(filter(None, chapters), key=min) for stem in chapter]
     missing = {o.stem for o in nbs.glob("[0-9]*.ipynb")} ^ set(stems)
     assert not missing, f"only in the folder or only in sidebar.yml: {', '.join(sorted(missing))}"
     runs = [s for s in stems if s[3:].startswith("run_")]

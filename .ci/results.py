@@ -17,8 +17,8 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent
 nbs = root/"nbs"
 DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
-SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
-SLOW = [".ci/test.py", "--flags", "slow", "31_precision", "90_chemist"] # rounding, and twenty everyday reactions
+SHIPPED = ["-m", "conformal_ar.tasks.shipping"] # scores of a shipped model, for its calibration.json: an hour for reactions
+SLOW = [".ci/test.py", "--flags", "slow", "31_precision", "89_chemist"] # rounding, and twenty everyday reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], SLOW],
@@ -32,9 +32,9 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["98_run_reactions", "99_run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["85_benchmarks"],
-    "additions": ["13_levelsets", "20_selection", "21_adaptive", "22_weighted", "41_additions_results", "68_compared",
+    "additions": ["13_levelsets", "20_selection", "21_adaptive", "22_weighted", "42_additions_results", "68_compared",
                   "77_calibrate", "79_demo", "78_predict"],
-    "reactions": ["20_selection", "21_adaptive", "22_weighted", "50_product_masks", "56_reactions_results",
+    "reactions": ["20_selection", "21_adaptive", "22_weighted", "51_product_masks", "56_reactions_results",
                   "68_compared", "77_calibrate", "79_demo", "78_predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 

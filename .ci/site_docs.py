@@ -3,15 +3,51 @@
 `settings.ini` names these for nbdev (`renderer`, `procs`); `make docs` puts this folder on the path.
 """
 import ast, inspect, json, re
-from functools import cache
+from dataclasses import is_dataclass
+from enum import Enum
+from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, get_args, get_origin
 
 from fastcore.docments import docments
+from nbdev import doclinks
+from nbdev.config import get_config
 from nbdev.showdoc import BasicMarkdownRenderer
 
-nbs = Path(__file__).resolve().parent.parent/"nbs"
+root = Path(__file__).resolve().parent.parent
+nbs = root/"nbs"
 empty = inspect.Parameter.empty
+
+
+def autoregressive_index():
+    "Where the names of `autoregressive` stand: nbdev skips a notebook whose name holds 'auto'"
+    cells, config = doclinks._iter_py_cells, get_config()
+    def named(path):
+        for cell in cells(path): yield type(cell)({**cell, "nb": ""})
+    doclinks._iter_py_cells = named
+    try: found = doclinks._get_modidx(config.lib_path/"autoregressive.py", config.lib_path.parent, config.nbs_path)
+    finally: doclinks._iter_py_cells = cells
+    return doclinks._qual_mod(found["conformal_ar.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
+
+def mend_links():
+    """Links between pages stay on the site they are on. A word such as `coverage` or `predict` is no link: it means
+    an option, a column or a method as often as the function of that name."""
+    if "conformal_ar" not in doclinks.NbdevLookup().entries: return # not installed: no links
+    syms = doclinks.NbdevLookup().syms # the table that all lookups share
+    site = f"{get_config().doc_host}{get_config().doc_baseurl}/"
+    for name, found in autoregressive_index().items():
+        syms[name] = syms[name.removeprefix("conformal_ar.autoregressive.")] = found
+    for name, found in syms.items():
+        if isinstance(found, tuple): syms[name] = (found[0].removeprefix(site), *found[1:])
+    page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
+    def doc(self, name): return None if re.fullmatch("[a-z]+|conformal_ar", name) else page(self, name)
+    def link_line(self, line):
+        parts = re.split(r"(\[[^\[\]]*\]\([^()\s]*\))", line) # links stay as they are
+        return "".join(part if i % 2 else link(self, part) for i, part in enumerate(parts))
+    doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line = doc, link_line
+
+mend_links()
 
 
 def annotation(a):
@@ -32,31 +68,64 @@ def parameter(name, p):
     if a := annotation(p.annotation): text += f":{a}"
     return text if p.default is empty else f"{text}={default(p.default)}"
 
+def notes_on(symbol):
+    "What is said about the parameters of a function, or the fields of a class as the package has it"
+    found = doclinks.NbdevLookup()[symbol.__name__] if inspect.isclass(symbol) else None
+    if found and (is_dataclass(symbol) or hasattr(symbol, "_fields")): # a notebook does not know its source
+        symbol = getattr(import_module(found[1].removesuffix(".py").replace("/", ".")), symbol.__name__)
+    return docments(symbol, returns=True)
+
 def signature_text(symbol, name):
     "The signature of a function or class, one documented parameter a line, with the mark of keywords"
+    is_class = inspect.isclass(symbol)
     try: sig = inspect.signature(symbol)
-    except (TypeError, ValueError): return None
-    notes, lines, marked = docments(symbol, returns=True), [], False
+    except (TypeError, ValueError): sig = None
+    if is_class and (issubclass(symbol, Enum) or str(sig) in ("None", "(*args, **kwargs)")):
+        bases = ", ".join(b.__name__ for b in symbol.__bases__ if b is not object)
+        values = [f"    {o.name} = {o.value!r}" for o in symbol] if issubclass(symbol, Enum) else ["    ..."]
+        return "\n".join([f"class {name}({bases}):", *values])
+    if sig is None: return None
+    notes, lines, marked = notes_on(symbol), [], False
     for key, p in sig.parameters.items():
-        if key in ("self", "cls"): continue
+        if key in ("self", "cls", "ctx"): continue # ctx: the context of a command
         marked = marked or p.kind == p.VAR_POSITIONAL
         if p.kind == p.KEYWORD_ONLY and not marked:
             lines.append(("*", None))
             marked = True
-        lines.append((parameter(key, p), "; ".join((notes.get(key) or "").split("\n"))))
-    returns = annotation(sig.return_annotation)
+        lines.append((parameter(key, p), "; ".join((notes.get(key) or option_help(p.annotation)).split("\n"))))
+    returns = "" if is_class else annotation(sig.return_annotation)
     end = f"){'->' + returns if returns else ''}:" + (f" # {notes['return']}" if notes.get("return") else "")
+    start = "class" if is_class else "def"
     if not any(note for _, note in lines):
-        short = f"def {name}({', '.join(text for text, _ in lines)}{end}"
+        short = f"{start} {name}({', '.join(text for text, _ in lines)}{end}"
         if len(short.split(' # ')[0]) <= 88: return short
     body = "".join(f"    {text},{f' # {note}' if note else ''}\n" for text, note in lines)
-    return f"def {name}(\n{body}{end}"
+    return f"{start} {name}(\n{body}{end}"
+
+def option_help(a):
+    "What `--help` says about an option of the command line"
+    said = [getattr(o, "help", None) for o in get_args(a)[1:]] if get_origin(a) is Annotated else []
+    return next((o.rstrip(".") for o in said if o), "")
+
+def class_of(symbol):
+    "The class that a patched function belongs to, by the annotation of its first parameter; empty if there is none"
+    try: first = next(iter(inspect.signature(symbol).parameters.values()), None)
+    except (TypeError, ValueError): return ""
+    return annotation(first.annotation) if first is not None and first.name == "self" else ""
 
 class Renderer(BasicMarkdownRenderer):
-    "What nbdev shows of a symbol, with a signature of ours"
+    "What nbdev shows of a symbol, with a signature of ours; nothing of what is private or says nothing about itself"
     def __init__(self, sym, name=None, title_level=3):
         super().__init__(sym, name=name, title_level=title_level)
+        if "." not in self.nm and (owner := class_of(self.sym)): # a decorator has lost it
+            self.fn = f"{self.fn.removesuffix(self.nm)}{owner}.{self.nm}"
+            self.nm = f"{owner}.{self.nm}"
         if text := signature_text(self.sym, self.nm.rsplit(".")[-1]): self.dm = text
+        if isinstance(sym, (property, cached_property)): self.dm = f"@property\n{self.dm}"
+
+    def _repr_markdown_(self):
+        private = any(part.startswith("_") for part in self.nm.split("."))
+        return "" if private or not getattr(self.sym, "__doc__", None) else super()._repr_markdown_()
 
 @cache
 def title(stem):
@@ -71,9 +140,19 @@ def page_titles(cell):
                          lambda m: f"[{title(m[1])}]({m[1]}.ipynb{m[2] or ''})", cell.source)
 
 def fold_sources(cell):
-    "Sources stand folded shut below their signatures"
-    if cell.cell_type == "code": cell.source = cell.source.replace(
-        '#| code-fold: show\n#| code-summary: "Exported source"', '#| code-fold: true\n#| code-summary: "Source"')
+    "Sources stand folded shut below their signatures; those without one say what they are"
+    if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
+    names = [o.name for o in ast.parse(cell.source).body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
+    hidden = names and all(o.startswith("_") for o in names)
+    said = f"Source of {', '.join(f'`{o}`' for o in names)}" if hidden and len(names) < 4 else "Source"
+    cell.source = cell.source.replace('#| code-fold: show\n#| code-summary: "Exported source"',
+                                      f'#| code-fold: true\n#| code-summary: "{said}"')
+
+def drop_bars(cell):
+    "No progress bars, and nothing that libraries say on stderr"
+    said = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
+    for o in said: o["text"] = re.sub(r"[^\n\r]*\d%\|[^\n\r]*[\n\r]*|^\[\w+\] .*\n?|^\s*\r", "", "".join(o["text"]), flags=re.M)
+    if said: cell.outputs = [o for o in cell.outputs if o not in said or o["text"].strip()]
 
 def fold_imports(cell):
     "Cells that only import are folded shut"

@@ -18,7 +18,7 @@ from .autoregressive import check_inputs
 from .conformal import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
-from .saving import read_notes
+from .loading import read_notes
 from .sets import PredictionSet
 
 # %% ../nbs/21_adaptive.ipynb #82c86cb2

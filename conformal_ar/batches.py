@@ -15,9 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .adaptive import Abstention
-from .autoregressive import take
 from .blocks import digest
-from .checks import check_decoding, check_distribution
 from .groups import group_key, group_label
 from .loading import load
 from .saving import calibration_file
@@ -62,6 +60,7 @@ def _plain(column):
     values = column.tolist() if isinstance(column, np.ndarray) else column
     return [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
 
+# %% ../nbs/75_batches.ipynb #d945d6a1
 def _why(e): return " ".join(str(e).split()).replace("input 0 ", "it ")
 
 def _columns(s):
@@ -125,9 +124,7 @@ def scores(self:ScoreBatches, inputs:list, targets:list):
         ones = np.ones(len(inputs), int)
         return np.full((len(inputs), cp.steps), -np.inf), cp._labels(inputs, ones)
     if not self.checked:
-        few = take(inputs, range(min(4, len(inputs))))
-        check_distribution(getattr(cp.model, "bare", cp.model).start(few)[1])
-        check_decoding(cp.model, take(inputs, pairs.owner), pairs.ids[:, :cp.max_len])
+        cp.check_model(pairs)
         self.checked = True
     return cp.scores(pairs)
 

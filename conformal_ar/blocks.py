@@ -26,6 +26,7 @@ def _lines(data):
     "Bytes as lines; they end at any of the three line ends"
     return io.StringIO(data.decode("utf-8", "surrogateescape"), newline="").readlines()
 
+# %% ../nbs/74_blocks.ipynb #b86ff577
 def _bytes(lines): return "".join(lines).encode("utf-8", "surrogateescape")
 
 def _whole(lines, delimiter):
@@ -82,6 +83,7 @@ def _parquet_spans(path, size):
         yield from ((group, first, row + first) for first in range(0, n, size))
         row += n
 
+# %% ../nbs/74_blocks.ipynb #870c43fd
 @lru_cache(maxsize=1)
 def _row_group(path, group):
     from pyarrow.parquet import ParquetFile

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ToyMarkov', 'check_distribution', 'check_decoding', 'rows_within', 'cache_bytes', 'prefix_bytes', 'batches_by_length',
-           'check_thresholds', 'fetched']
+           'fetched']
 
 # %% ../nbs/03_checks.ipynb #58d05e94
 from hashlib import sha256
@@ -48,6 +48,7 @@ def start(self:ToyMarkov, inputs):
     previous = torch.full((len(x),), self.pad_token_id)
     return x, self._log_probs(x, previous)
 
+# %% ../nbs/03_checks.ipynb #379375fa
 @patch
 def extend(self:ToyMarkov, state, rows, tokens):
     "[R] rows and [R] tokens to a state and [R, 5] log-probabilities of the next token"
@@ -73,6 +74,7 @@ def encode(self:ToyMarkov, texts):
     longest = max(map(len, ids))
     return torch.tensor([row + [pad]*(longest - len(row)) for row in ids])
 
+# %% ../nbs/03_checks.ipynb #72ea92e7
 @patch
 def decode(self:ToyMarkov, ids):
     "[R, L] ids to [R] texts"
@@ -136,6 +138,18 @@ def _rounding_allowance(ar):
     half = dtype in (torch.bfloat16, torch.float16)
     return 128*torch.finfo(dtype).eps if half else 1e-3
 
+# %% ../nbs/03_checks.ipynb #ff09e458
+def _both_paths(ar, inputs, ids, pairs):
+    "Some of the shorter targets: their rows, their ids, and scores along both paths"
+    lengths = target_lengths(ids, ar.end_token_id)
+    short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
+    rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
+    chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
+    forced = ar.score(chosen, targets).float().cpu()
+    stepwise = stepwise_scores(ar, chosen, targets, forced - 1).float().cpu()
+    for scores in (stepwise, forced): check_log_probs(scores, rows)
+    return rows, targets, forced, stepwise
+
 # %% ../nbs/03_checks.ipynb #4236a17f
 def check_decoding(
     ar:Autoregressor,          # The model
@@ -146,13 +160,7 @@ def check_decoding(
 ):
     "`ValueError` if teacher forcing and decoding give targets different scores"
     if tolerance is None: tolerance = _rounding_allowance(ar)
-    lengths = target_lengths(ids, ar.end_token_id)
-    short = np.argsort(lengths, kind="stable")[:max(pairs, (len(ids) + 1)//2)]
-    rows = short[np.linspace(0, len(short) - 1, min(pairs, len(short))).astype(int)]
-    chosen, targets = take(inputs, rows), ids[rows, :lengths[rows].max()]
-    forced = ar.score(chosen, targets).float().cpu()
-    stepwise = stepwise_scores(ar, chosen, targets, forced - 1).float().cpu()
-    for scores in (stepwise, forced): check_log_probs(scores, rows)
+    rows, targets, forced, stepwise = _both_paths(ar, inputs, ids, pairs)
     real = real_tokens(targets.cpu(), ar.end_token_id, ar.pad_token_id)
     forced = forced.masked_fill((forced == -torch.inf).cumsum(1) > 0, -torch.inf)
     apart = (stepwise - forced).abs().masked_fill((stepwise == forced) | ~real, 0)
@@ -204,19 +212,6 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
             batch, order = np.split(order, [size()])
             yield batch
             bar.update(len(batch))
-
-# %% ../nbs/03_checks.ipynb #c255195a
-def check_thresholds(thresholds, max_len, n=1):
-    "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for what cannot be one"
-    t = np.asarray(thresholds, dtype=np.float64)
-    t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t
-    fits = t.ndim == 2 and t.shape[0] in (1, n) and t.shape[1] in (1, max_len)
-    if not fits: raise ValueError(
-        f"thresholds must have shape [{max_len}], one for each step, or "
-        f"[{n}, {max_len}], also for each input; got {list(np.shape(thresholds))}")
-    if not (t < np.inf).all():
-        raise ValueError(f"thresholds must be numbers below +∞; got {t}")
-    return t
 
 # %% ../nbs/03_checks.ipynb #3c4d0165
 def fetched(

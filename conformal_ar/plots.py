@@ -4,11 +4,9 @@
 
 # %% auto #0
 __all__ = ['house_style', 'plot_coverage', 'size_bins', 'plot_set_sizes', 'spread_by_group', 'plot_size_vs_oracle', 'from_counts',
-           'plot_sizes_by_oracle', 'plot_group_coverage', 'save_figure']
+           'plot_sizes_by_oracle', 'plot_group_coverage']
 
 # %% ../nbs/59_plots.ipynb #9cc368de
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import (FixedLocator, FuncFormatter, MaxNLocator, NullLocator,
@@ -16,7 +14,6 @@ from matplotlib.ticker import (FixedLocator, FuncFormatter, MaxNLocator, NullLoc
 
 from .conformal import clopper_pearson_interval
 from .evaluation import Evaluation
-from .files import whole_file
 
 # %% ../nbs/59_plots.ipynb #c2c8dbcf
 _styles = [dict(marker="o", color="black", ls="-"),
@@ -156,6 +153,7 @@ def _top_panel(ax, height, ylabel):
     top.yaxis.set_major_locator(MaxNLocator(3))
     return top
 
+# %% ../nbs/59_plots.ipynb #dd5b878d
 def _oracle_panel(ax, oracle, edges):
     "The distribution of the oracle sizes in a panel above `ax`"
     share = np.histogram(oracle, edges)[0]/len(oracle)
@@ -286,16 +284,3 @@ def plot_group_coverage(
     _cumulative_panel(ax, [groups], "pairs,\ncumulative")
     _legend_below(ax, title)
     return ax
-
-# %% ../nbs/59_plots.ipynb #1af903e1
-def save_figure(
-    ax,          # Axes or Figure to write
-    path,        # File; its suffix says the format, png by default
-    dpi:int=150, # Dots per inch of raster formats
-)->Path: # The file
-    "Write a figure to a file, whole or not at all, and close it"
-    fig, path = getattr(ax, "figure", ax), Path(path)
-    with whole_file(path) as tmp:
-        fig.savefig(tmp, format=path.suffix[1:] or "png", dpi=dpi, bbox_inches="tight")
-    plt.close(fig)
-    return path

@@ -101,8 +101,18 @@ def scores(self:Procedure,
     best = order[np.unique(pairs.owner[order], return_index=True)[1]]
     return scores[best], self._labels(pairs.inputs, self._lengths(pairs.ids[best]))
 
+# %% ../nbs/10_procedure.ipynb #39ca1a46
 @patch
 def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
+
+# %% ../nbs/10_procedure.ipynb #0e3467dc
+@patch
+def check_model(self:Procedure, pairs):
+    "`ValueError` unless the model gives distributions, and decodes as it scores"
+    model = getattr(self.model, "unmasked", self.model)
+    check_distribution(model.start(pairs.inputs[:4])[1])
+    asked = take(pairs.inputs, pairs.owner)
+    check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
 
 # %% ../nbs/10_procedure.ipynb #cfa71e8c
 @patch
@@ -118,12 +128,10 @@ def calibrate(self:Procedure,
     "Find the thresholds on pairs that are exchangeable with the inputs to come"
     self._found = None # should this calibration fail, the old one is gone
     pairs = self.read(inputs, targets, input_column, target_column)
-    model = getattr(self.model, "bare", self.model)
-    check_distribution(model.start(pairs.inputs[:4])[1])
-    asked = take(pairs.inputs, pairs.owner)
-    check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
+    self.check_model(pairs)
     return self._calibrate(pairs, progress=progress, **kwargs)
 
+# %% ../nbs/10_procedure.ipynb #eb2ffbd1
 @patch
 def _calibrate(self:Procedure, pairs, **kwargs):
     return self.calibrate_scores(*self.scores(pairs, **kwargs))
@@ -164,12 +172,14 @@ def select(self:Procedure,
     if self.group is not None: own = own[self._row_groups(table, inputs)]
     return table.select((self._row_scores(table) >= own - self.margin).all(1))
 
+# %% ../nbs/10_procedure.ipynb #0f34a560
 @patch
 def _row_groups(self:Procedure, table, inputs):
     "[R] number of the group of each hypothesis"
     if isinstance(self.group, by_length): return self.group.of(table.length)
     return self._number(inputs)[table.owner]
 
+# %% ../nbs/10_procedure.ipynb #6f827954
 @patch
 def _row_scores(self:Procedure, table):
     "[R, steps] scores of hypotheses, to be held against thresholds"
@@ -185,6 +195,7 @@ def _filled(self:Procedure, table, inputs, **kwargs):
     best = replace(best, owner=empty[best.owner])
     return join_tables([table, best], table, self.model.pad_token_id)
 
+# %% ../nbs/10_procedure.ipynb #aa2e62ff
 @patch
 def _most_probable(self:Procedure, inputs, **kwargs):
     return most_probable(self.model, inputs, self.max_len, **kwargs)
@@ -232,6 +243,7 @@ def evaluate(self:Procedure,
     pairs, sets = self._tested(inputs, targets, input_column, target_column, **kwargs)
     return evaluate_sets(sets, pairs.texts, self.guarantee, self.canonicalize)
 
+# %% ../nbs/10_procedure.ipynb #d1723f32
 @patch
 def _tested(self:Procedure, inputs, targets, *columns, **kwargs):
     "Test pairs and their sets"

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies', 'saved_fields', 'read_notes', 'restored', 'shipped_calibrations',
-           'is_shipped']
+           'function_name', 'identifies', 'saved_fields', 'restored', 'shipped_calibrations', 'is_shipped']
 
 # %% ../nbs/71_saving.ipynb #e60dde81
 import json, warnings
@@ -37,6 +36,7 @@ def calibration_file(
 def _checksum(data):
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
+# %% ../nbs/71_saving.ipynb #201d62a4
 def write_calibration(
     folder:str|Path, # Folder to write conformal.json into
     data:dict,       # What JSON can hold
@@ -61,22 +61,27 @@ def read_calibration(
         near = get_close_matches(str(folder), shipped_calibrations(), 1)
         mean = f": did you mean {near[0]!r}?" if near else ""
         raise FileNotFoundError(f"no saved calibration at {path}{mean}")
-    corrupt = f"{path} is corrupt; calibrate again and save"
+    data = _parsed(path)
+    check_fields(path, data, (fields or FIELDS) | dict(format=int))
+    return data
+
+# %% ../nbs/71_saving.ipynb #bffa5608
+def _parsed(path):
+    "What a file holds, if it is whole and of this format"
+    corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
     if path.stat().st_size > MOST_BYTES: raise ValueError(
         f"{path} is no calibration: it has more than {MOST_BYTES:,} bytes")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         form = data["format"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError(corrupt) from None
+    except (ValueError, KeyError, TypeError, RecursionError): raise corrupt from None
     if not isinstance(form, int) or form != FORMAT:
         advice = "update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"
         raise ValueError(
             f"{path} has format {form}; this version reads {FORMAT}: {advice}")
     if not _is_flat(data, LEVELS):
         raise ValueError(f"{path} is nested more deeply than a calibration is")
-    if data.pop("checksum", None) != _checksum(data): raise ValueError(corrupt)
-    check_fields(path, data, (fields or FIELDS) | dict(format=int))
+    if data.pop("checksum", None) != _checksum(data): raise corrupt
     return data
 
 # %% ../nbs/71_saving.ipynb #3f7661bc
@@ -95,15 +100,13 @@ def check_fields(
     "`ValueError` unless the fields of `data` are these, of these types"
     if not isinstance(data, dict):
         raise ValueError(f"{path}: not an object with named fields")
-    for name in fields:
+    for name, kind in fields.items():
         if name not in data: raise ValueError(f"{path}: {name!r} is missing")
+        if not isinstance(data[name], kind): raise ValueError(
+            f"{path}: {name!r} is of type {type(data[name]).__name__}")
     for name in data:
         if name not in fields:
             raise ValueError(f"{path}: {name!r:.60} is not a field of it")
-    for name, kind in fields.items():
-        found = type(data[name]).__name__
-        if not isinstance(data[name], kind):
-            raise ValueError(f"{path}: {name!r} is of type {found}")
 
 # %% ../nbs/71_saving.ipynb #2786e9fc
 def function_name(
@@ -115,6 +118,7 @@ def function_name(
     module = getattr(f, "__module__", None) or "builtins" # str.upper has none
     return f"{module}.{f.__qualname__}"
 
+# %% ../nbs/71_saving.ipynb #38885f16
 def identifies(
     f, # A function
 )->bool:
@@ -145,12 +149,14 @@ def _plain(name, value):
     if callable(value): return function_name(value)
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
+# %% ../nbs/71_saving.ipynb #fae26dd3
 def _saved(label, found):
     "One group of a calibration as JSON"
     return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
                 coverable=found.coverable, guarantee=found.guarantee.asdict(),
                 scores=np.asarray(found.scores, float).tolist())
 
+# %% ../nbs/71_saving.ipynb #d4fd93fc
 def _fingerprint(model):
     return model.fingerprint() if hasattr(model, "fingerprint") else None
 
@@ -162,18 +168,6 @@ FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               versions=dict, notes=dict)
 _found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
                      scores=list)
-
-# %% ../nbs/71_saving.ipynb #c861fd08
-def read_notes(
-    folder:str|Path, # Folder with conformal.json, or the file
-    name:str,        # Of these notes
-    fields:dict,     # Name to type, or types, of what they hold
-)->dict: # The notes, checked
-    "What a procedure kept under its name with a calibration; `ValueError` for nothing"
-    path, notes = calibration_file(folder), read_calibration(folder)["notes"]
-    if name not in notes: raise ValueError(f"{path} holds no {name} calibration")
-    check_fields(path, notes[name], fields)
-    return notes[name]
 
 # %% ../nbs/71_saving.ipynb #db73c951
 def _settings(path, kind, saved):
@@ -298,6 +292,7 @@ def shipped_calibrations()->dict: # Name to file
     here = Path(__file__).parent if "__file__" in globals() else Path("../conformal_ar")
     return {f.parent.name: f for f in sorted(here.glob("models/*/calibration.json"))}
 
+# %% ../nbs/71_saving.ipynb #d7196d23
 def is_shipped(
     name:str|Path, # A Path, or a text such as ./reactions, is a folder
 )->bool:

@@ -15,9 +15,10 @@ from fastcore.basics import patch
 
 from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
                                          take)
-from .checks import batches_by_length, check_thresholds, fetched, rows_within
+from .checks import batches_by_length, fetched, rows_within
 from .conformal import check_count
-from .hypotheses import Hypotheses, best_per_owner, gather, holds, widened
+from .hypotheses import (Hypotheses, best_per_owner, check_thresholds,
+                                     gather, holds, widened)
 
 # %% ../nbs/04_search.ipynb #05d832e9
 class Prefixes(NamedTuple):

@@ -120,12 +120,14 @@ class select(Procedure):
 def _decode(self:select, inputs, thresholds=None, **kwargs):
     return beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
 
+# %% ../nbs/20_selection.ipynb #7525b5ee
 @patch
 def ranked(self:select, table, inputs):
     "Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"
     sets, f = Procedure.sets(self, table, inputs), SCORES.get(self.score, self.score)
     return sets, check_scores([f(s) if len(s) else -np.inf for s in sets])
 
+# %% ../nbs/20_selection.ipynb #735f4f53
 @patch
 def scores(self:select, pairs, **kwargs):
     "[N] scores of pairs; [N] is the best answer right?"

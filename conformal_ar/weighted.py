@@ -18,7 +18,8 @@ from .adaptive import _kept_scores, sets_at
 from .autoregressive import check_inputs
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
-from .saving import _same_function, function_name, read_notes
+from .loading import read_notes
+from .saving import _same_function, function_name
 from .sets import PredictionSet
 
 # %% ../nbs/22_weighted.ipynb #7614401d

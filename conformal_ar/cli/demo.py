@@ -76,7 +76,7 @@ def _example(s, target, most=5):
 def _row_of_plots(evaluations, path, height, plot):
     "A figure with a plot of each procedure's evaluations, by coverage"
     import matplotlib.pyplot as plt
-    from conformal_ar.plots import save_figure
+    from conformal_ar.files import save_figure
     names = list(dict.fromkeys(name for name, _ in evaluations))
     fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
                             squeeze=False, layout="constrained")
@@ -102,7 +102,8 @@ def _sizes_by_oracle(ax, name, mine):
 # %% ../../nbs/79_demo.ipynb #d0b6c97d
 def _figures(evaluations, rows, folder):
     "Write the figures of the demo: coverage, set sizes, set size against oracle size"
-    from conformal_ar.plots import plot_coverage, save_figure
+    from conformal_ar.files import save_figure
+    from conformal_ar.plots import plot_coverage
     save_figure(plot_coverage(rows), folder/"coverage.png")
     _row_of_plots(evaluations, folder/"set_sizes.png", 3.2, _sizes)
     _row_of_plots(evaluations, folder/"size_vs_oracle.png", 4.8, _sizes_by_oracle)

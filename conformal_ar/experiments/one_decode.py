@@ -15,11 +15,10 @@ import numpy as np
 from tqdm import tqdm
 
 from ..autoregressive import Autoregressor
-from ..checks import check_thresholds
 from ..conformal import check_risk, clopper_pearson_lower
 from .repetitions import random_splits
 from ..guarantee import Guarantee
-from ..hypotheses import Hypotheses, gather
+from ..hypotheses import Hypotheses, check_thresholds, gather
 from ..search import _Walk
 from ..tolerance import check_feasible, step_ranks, tolerance_region
 

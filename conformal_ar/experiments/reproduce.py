@@ -10,8 +10,7 @@ import hashlib, shutil
 from pathlib import Path
 from typing import Callable, Sequence
 
-import numpy as np
-import torch
+import numpy as np, torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
@@ -24,8 +23,7 @@ from .repetitions import (beam_ranks, kept, subset_repetitions,
                                                   subset_rows)
 from ..files import environment
 from ..beams import beam_search
-from ..equivalence import canonical_form, merge_equivalent
-from ..hypotheses import Hypotheses, prediction_sets, true_rows
+from ..hypotheses import Hypotheses, true_rows
 
 # %% ../../nbs/62_reproduce.ipynb #d9d653c2
 class Passes:
@@ -43,8 +41,9 @@ class Passes:
         self.model, self.inputs, self.max_len = model, inputs, max_len
         self.folder, self.progress, self.seconds = Path(folder), progress, {}
         self.max_rows, self.part = max_rows, check_count(part, "part")
-        self.ids = targets
-        if not isinstance(targets, torch.Tensor): self.ids = model.encode(targets)
+        self.margin = getattr(model, "score_rounding", 0.) # lowers thresholds, in nats
+        texts = not isinstance(targets, torch.Tensor)
+        self.ids = model.encode(targets) if texts else targets
         if isinstance(inputs, np.ndarray): asked = inputs.tobytes()
         else: asked = "\n".join(inputs).encode()
         data = hashlib.sha256(asked + self.ids.numpy().tobytes()).hexdigest()
@@ -55,11 +54,6 @@ class Passes:
     def __len__(self): return len(self.inputs)
 
 # %% ../../nbs/62_reproduce.ipynb #45a804b9
-@patch(as_prop=True)
-def margin(self:Passes):
-    "By how much decoding lowers thresholds against rounding, in nats"
-    return getattr(self.model, "score_rounding", 0.)
-
 @patch
 def once(self:Passes, name, make, **settings):
     "The arrays of one pass; its seconds go to `self.seconds`"
@@ -67,6 +61,7 @@ def once(self:Passes, name, make, **settings):
     self.seconds[name] = float(arrays.pop("seconds"))
     return arrays
 
+# %% ../../nbs/62_reproduce.ipynb #2c33313e
 @patch
 def hits(self:Passes, table):
     "[R] is the hypothesis the target of its input?"
@@ -123,10 +118,8 @@ def beam_table(self:Passes,
 
 # %% ../../nbs/62_reproduce.ipynb #b3104b1c
 @patch
-def beams(self:Passes,
-    width:int, # Beam width
-): # BeamRanks
-    "Scores and ranks of the targets in beams of this width"
+def beams(self:Passes, width):
+    "`BeamRanks`: scores and ranks of the targets in beams of a width"
     table = self.beam_table(width)
     return beam_ranks(table, self.hits(table))
 
@@ -178,24 +171,6 @@ def class_coverage(self:Passes,
     return dict(width=width, n=n, coverage=hits/n, low=low, high=high,
                 strings=self.beams(width).coverage,
                 invalid=float(np.mean([form is None for form in forms])))
-
-# %% ../../nbs/62_reproduce.ipynb #be57a125
-@patch
-def best_answers(self:Passes,
-    canonicalize=None, # Text to canonical form: answers in one form are one
-    width:int=5,       # Beam width
-)->dict: # score, following, right: lists of length n
-    "Log-likelihood of the best answer, probability of the next, is the best right?"
-    sets = prediction_sets(self.beam_table(width), self.model, self.inputs)
-    targets, rows = self.model.decode(self.ids), []
-    if canonicalize:
-        sets = [merge_equivalent(s, canonicalize) for s in sets]
-        targets = [canonical_form(canonicalize, t) for t in targets]
-    for s, target in zip(sets, targets):
-        best, following = [*s.probabilities, 0, 0][:2]
-        score, right = np.log(max(best, 1e-300)), len(s) and s[0] == target
-        rows.append((float(f"{score:.5g}"), float(f"{following:.5g}"), int(right)))
-    return {k: list(v) for k, v in zip(("score", "following", "right"), zip(*rows))}
 
 # %% ../../nbs/62_reproduce.ipynb #ce181657
 def subset_table(
@@ -280,8 +255,7 @@ def reactions_passes(
     from conformal_ar.tasks.reaction_archives import load_reactions
     from conformal_ar.tasks.shipped import task_max_len
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
-    pool = pool[:len(pool) if pairs is None else pairs]
-    max_len = task_max_len("reactions", model)
+    pool, max_len = pool[:pairs], task_max_len("reactions", model)
     return Passes(model, pool.inputs, pool.targets, max_len, folder, progress)
 
 # %% ../../nbs/62_reproduce.ipynb #312f843f
@@ -303,8 +277,8 @@ def reproduce(
     **settings,            # Of subset_table or dynamic_table
 )->list[dict]: # The rows of the table
     "A table of the paper, with the model of a task or another one"
-    known = ", ".join(TASKS)
-    if task not in TASKS: raise ValueError(f"no task {task!r}; there are {known}")
+    if task not in TASKS:
+        raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
     if table not in TABLES: raise ValueError(f"no table {table!r}; there are 1 and 2")
     name, make, defaults = TASKS[task]
     if model is None:

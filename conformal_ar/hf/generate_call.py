@@ -20,8 +20,7 @@ from ..autoregressive import placed, spend
 from .causal import HFCausal
 from .rules import Processed, ProcessedState, _described
 from .seq2seq import HFSeq2Seq
-from ..hypotheses import Hypotheses, holds
-from ..search import check_thresholds
+from ..hypotheses import Hypotheses, check_thresholds, holds
 
 # %% ../../nbs/34_generate_call.ipynb #1ba4371a
 class _PreparedSeq2Seq(HFSeq2Seq):

@@ -50,6 +50,7 @@ class Masked(Wrapper):
         self.masks = list(masks)
 
     masked, takes_floor = True, _own("takes_floor", False)
+    unmasked = property(lambda self: getattr(self.ar, "unmasked", self.ar))
 
     def __repr__(self):
         return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"

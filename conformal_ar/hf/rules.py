@@ -52,6 +52,13 @@ class Wrapper:
         "The model below all wrappers"
         return getattr(self.ar, "bare", self.ar)
 
+    @property
+    def unmasked(self):
+        "The same without masks, which leave less than 1 to a step"
+        below = copy.copy(self)
+        below.ar = getattr(self.ar, "unmasked", self.ar)
+        return below
+
     def check(self, inputs):
         if hasattr(self.ar, "check"): self.ar.check(inputs)
     def encode(self, texts): return self.ar.encode(texts)

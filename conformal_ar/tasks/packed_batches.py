@@ -73,6 +73,7 @@ def _spans(starts, lengths):
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
+# %% ../../nbs/52_packed_batches.ipynb #6740910b
 @patch
 def rows(self:PackedReactions,
     name, # Of a ragged array, such as valid_source

@@ -70,6 +70,7 @@ def draw(self:ReactionRun, epoch, position, rows):
     source, target = self.data.training_pairs(rows, rng, self.preset.shuffle)
     return padded(*source, 0), padded(*target, -100)
 
+# %% ../../nbs/54_reaction_loop.ipynb #3c89b8b3
 @patch
 def drawn(self:ReactionRun):
     "The batches that are left of this epoch"
@@ -197,6 +198,7 @@ class _Every:
         if due: self.last = time.time()
         return due
 
+# %% ../../nbs/54_reaction_loop.ipynb #f3fbc3b3
 @patch
 def note(self:ReactionRun, quiet, **row):
     "Add a row to the curve; only the first process does"

@@ -64,6 +64,7 @@ def together():
     if not (d.is_available() and d.is_initialized()): return 0, 1
     return d.get_rank(), d.get_world_size()
 
+# %% ../../nbs/53_reaction_model.ipynb #31c5e523
 def agree(yes):
     "What the first process says, for all"
     if together()[1] == 1: return yes
@@ -112,6 +113,7 @@ def _at(d, strength): return lambda rel: torch.where(rel == d, strength, 0.)
 
 def _decay(slope): return lambda rel: -slope*rel.abs().float()
 
+# %% ../../nbs/53_reaction_model.ipynb #9e76fc63
 @torch.no_grad()
 def _set_biases(attention, bidirectional, heads):
     "Position biases of a stack from functions of the distance, one for each head"
@@ -187,6 +189,7 @@ def stage(self:ReactionPreset, epoch):
         if epoch < epochs: return source, target
         epoch -= epochs
 
+# %% ../../nbs/53_reaction_model.ipynb #d71633da
 @patch
 def rate(self:ReactionPreset, step, total)->float: # Between 0 and 1
     "The learning rate at a step of so many, as a share of its peak"

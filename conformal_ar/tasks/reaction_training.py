@@ -29,6 +29,7 @@ def _start_folder(start): # None, a folder, or the name of a shipped model
     raise ValueError(f"no model {str(start)!r} to start from: neither a folder with a "
                      f"model nor a shipped one ({', '.join(shipped_models())})")
 
+# %% ../../nbs/55_reaction_training.ipynb #9771fdb9
 def _tokens(folder):
     "All tokens of a model's tokenizer, in order; None when it has no such list"
     try:
@@ -113,6 +114,7 @@ def _check_processes(processes, device):
     if processes > 1 and device not in (None, "cpu"):
         raise ValueError(f"{processes} processes share a CPU, not {device!r}")
 
+# %% ../../nbs/55_reaction_training.ipynb #7df50070
 def _begin_anew(run):
     "Remove the checkpoint and the model of a run that was there before"
     (run.folder/"checkpoint.pt").unlink(missing_ok=True)
@@ -161,6 +163,7 @@ def _vocabulary(folder):
         f"the model in {folder} is no model of reactions: it has another vocabulary")
     return words[3:]
 
+# %% ../../nbs/55_reaction_training.ipynb #fd8cbbf5
 def _pack(path, split, more, start, pieces, quiet):
     "Load the archives and write the packed file"
     vocabulary = _vocabulary(start) if start else None
