@@ -31,11 +31,11 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
         values, tokens = log_probs.topk(min(2*width + 1, log_probs.shape[1]))
     most, values, tokens = fetched(most, values, tokens)
     check_log_probs(most, live.owner)
-    rows = torch.arange(live.n).repeat_interleave(tokens.shape[1])
-    tokens, values = tokens.flatten(), values.flatten()
-    possible = (values > -torch.inf) & ((tokens != pad) | (tokens == end))
+    rows = np.arange(live.n).repeat(tokens.shape[1])
+    tokens, values = tokens.flatten().numpy(), values.flatten().double().numpy()
+    possible = (values > -np.inf) & ((tokens != pad) | (tokens == end))
     rows, tokens, values = rows[possible], tokens[possible], values[possible]
-    sums = live.sums[rows] + values.double()
+    sums = live.sums[rows] + values
     best, rank = best_per_owner(live.owner[rows], sums, 2*width)
     return rows[best], tokens[best], values[best], rank
 
@@ -45,7 +45,6 @@ def _beam_chunk(ar, inputs, width, max_len):
     state, log_probs = ar.start(inputs)
     live = empty_prefixes(range(len(inputs)))
     done, expanded = live.pick(slice(0, 0)), 0
-    lowest = live.sums.new_full((len(inputs),), -torch.inf)
     for step in range(1, max_len + 1):
         expanded += live.n
         rows, tokens, values, rank = _beam_candidates(
@@ -59,11 +58,14 @@ def _beam_chunk(ar, inputs, width, max_len):
         keep, _ = best_per_owner(new.owner[~ended], new.sums[~ended], width)
         live, rows = new.pick(~ended).pick(keep), rows[~ended][keep]
         full = done.pick(rank == width - 1) # the b-th best of the inputs that have b
-        worst = lowest.index_copy(0, full.owner, full.sums/full.length)
-        hope = lowest.scatter_reduce(0, live.owner, live.sums, "amax")/max_len > worst
+        worst, hope = np.full((2, len(inputs)), -np.inf)
+        worst[full.owner] = full.sums/full.length
+        np.maximum.at(hope, live.owner, live.sums)
+        hope = hope/max_len > worst
         rows, live = rows[hope[live.owner]], live.pick(hope[live.owner])
         if live.n == 0: break
-        state, log_probs = ar.extend(spend(state), rows, live.tokens[:, step-1])
+        rows, tokens = map(torch.from_numpy, (rows, live.tokens[:, step-1]))
+        state, log_probs = ar.extend(spend(state), rows, tokens)
     return done, expanded
 
 # %% ../nbs/05_beams.ipynb #545a8714
@@ -83,7 +85,7 @@ def beam_search(
     def size(): return max(1, max_rows//width)
     for batch in batches_by_length(inputs, size, progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)
-        found.append(done._replace(owner=torch.as_tensor(batch)[done.owner]))
+        found.append(done._replace(owner=batch[done.owner]))
         expanded += rows
     n = len(inputs)
     return gather(found, np.zeros(n, bool), np.full(n, max_len), expanded,

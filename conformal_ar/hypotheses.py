@@ -64,7 +64,9 @@ def widened(
     value,           # What fills the new columns
 )->np.ndarray: # [R, width]
     "Rows with more columns"
-    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=value)
+    wide = np.full((len(rows), width), value, rows.dtype) # np.pad takes long
+    wide[:, :rows.shape[1]] = rows
+    return wide
 
 # %% ../nbs/08_hypotheses.ipynb #608fcb00
 def gather(
@@ -80,7 +82,7 @@ def gather(
     found = [f for f in found if len(f.owner)] or [found[0]]
     if width is None: width = max(1, *(f.tokens.shape[1] for f in found))
     def column(name, fill=None):
-        parts = [getattr(f, name).numpy() for f in found]
+        parts = [getattr(f, name) for f in found]
         if fill is not None: parts = [widened(p, width, fill) for p in parts]
         return np.concatenate(parts)
     tokens, log_probs = column("tokens", pad_token_id), column("log_probs", 0)
@@ -173,16 +175,14 @@ def true_rows(
 
 # %% ../nbs/08_hypotheses.ipynb #7793dd29
 def best_per_owner(
-    owner:torch.Tensor,  # [R] group of each row
-    values:torch.Tensor, # [R] what to rank by
-    count:int,           # How many to keep of each owner
-)->tuple[torch.Tensor, torch.Tensor]: # [K] rows, by owner and value; [K] ranks from 0
+    owner:np.ndarray,  # [R] group of each row
+    values:np.ndarray, # [R] what to rank by
+    count:int,         # How many to keep of each owner
+)->tuple[np.ndarray, np.ndarray]: # [K] rows, by owner and value; [K] ranks from 0
     "The `count` largest values of each owner; ties keep their order"
-    order = values.argsort(descending=True, stable=True)
-    order = order[owner[order].argsort(stable=True)]
-    _, sizes = owner[order].unique_consecutive(return_counts=True)
-    starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
-    rank = torch.arange(len(order)) - starts
+    order = np.lexsort((-values, owner))
+    owner = owner[order]
+    rank = np.arange(len(order)) - np.searchsorted(owner, owner)
     return order[rank < count], rank[rank < count]
 
 # %% ../nbs/08_hypotheses.ipynb #4e990236

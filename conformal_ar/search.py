@@ -18,16 +18,16 @@ from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
 from .checks import batches_by_length, fetched, rows_within
 from .conformal import check_count
 from .hypotheses import (Hypotheses, best_per_owner, check_thresholds,
-                                     gather, holds)
+                                     gather, holds, widened)
 
 # %% ../nbs/04_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
     "Prefixes, a row each, while they are being searched; on the host"
-    owner:torch.Tensor     # [R] index of the input
-    tokens:torch.Tensor    # [R, l] tokens so far; padding where a row has ended
-    log_probs:torch.Tensor # [R, l] their log-probabilities; then 0
-    length:torch.Tensor    # [R] how many tokens so far
-    sums:torch.Tensor      # [R] sum of the log-probabilities, float64
+    owner:np.ndarray     # [R] index of the input
+    tokens:np.ndarray    # [R, l] tokens so far; padding where a row has ended
+    log_probs:np.ndarray # [R, l] their log-probabilities, float32; then 0
+    length:np.ndarray    # [R] how many tokens so far
+    sums:np.ndarray      # [R] sum of the log-probabilities, float64
 
     @property
     def n(self): return len(self.owner)
@@ -39,18 +39,18 @@ class Prefixes(NamedTuple):
     def extend(self, rows, tokens, log_probs, step):
         "Continue `rows`, which have `step - 1` tokens, by one more"
         def longer(column, last):
-            return torch.cat([column[rows], last[:, None].to(column.dtype)], 1)
+            last = last[:, None].astype(column.dtype, copy=False)
+            return np.concatenate([column[rows], last], 1)
         return Prefixes(self.owner[rows], longer(self.tokens, tokens),
-                        longer(self.log_probs, log_probs), torch.full_like(rows, step),
-                        self.sums[rows] + log_probs.double())
+                        longer(self.log_probs, log_probs), np.full(len(rows), step),
+                        self.sums[rows] + log_probs)
 
     def join(self, longer, pad_token_id):
         "These, padded, and others that have at least as many tokens"
-        more = (0, longer.tokens.shape[1] - self.tokens.shape[1])
-        tokens = torch.nn.functional.pad(self.tokens, more, value=pad_token_id)
-        log_probs = torch.nn.functional.pad(self.log_probs, more)
-        padded = self._replace(tokens=tokens, log_probs=log_probs)
-        return Prefixes(*map(torch.cat, zip(padded, longer)))
+        width = longer.tokens.shape[1]
+        padded = self._replace(tokens=widened(self.tokens, width, pad_token_id),
+                               log_probs=widened(self.log_probs, width, 0))
+        return Prefixes(*map(np.concatenate, zip(padded, longer)))
 
 # %% ../nbs/04_search.ipynb #82cf4525
 def empty_prefixes(
@@ -58,49 +58,48 @@ def empty_prefixes(
 )->Prefixes:
     "One empty prefix for each owner"
     n = len(owner)
-    return Prefixes(owner=torch.as_tensor(owner, dtype=torch.long),
-                    tokens=torch.zeros(n, 0, dtype=torch.long),
-                    log_probs=torch.zeros(n, 0),
-                    length=torch.zeros(n, dtype=torch.long),
-                    sums=torch.zeros(n, dtype=torch.float64))
+    return Prefixes(owner=np.array(owner, np.int64), tokens=np.zeros((n, 0), np.int64),
+                    log_probs=np.zeros((n, 0), np.float32),
+                    length=np.zeros(n, np.int64), sums=np.zeros(n))
 
 # %% ../nbs/04_search.ipynb #cbc1e67d
 def token_floor(
-    live:Prefixes,          # R prefixes
-    threshold:torch.Tensor, # [R] least scores with one more token
-    size:int,               # What these are divided by
-)->torch.Tensor: # [R] float64, in nats
+    live:Prefixes,        # R prefixes
+    threshold:np.ndarray, # [R] least scores with one more token
+    size:int,             # What these are divided by
+)->np.ndarray: # [R] float64, in nats
     "A little less than the least log-probability with which each prefix goes on"
     room = threshold*size - live.sums
-    return room - 1e-5*(1 + room.abs()) # far more than float32 rounds
+    return room - 1e-5*(1 + np.abs(room)) # far more than float32 rounds
 
 # %% ../nbs/04_search.ipynb #79b09016
 def passing(
     live:Prefixes,          # R prefixes of step - 1 tokens
     log_probs:torch.Tensor, # [R, V] log-probabilities of their next tokens
-    threshold:torch.Tensor, # [R] least scores after step tokens
+    threshold:np.ndarray,   # [R] least scores after step tokens
     step:int,               # Number of tokens with the next one
     normalize:bool=True,    # Is the score divided by the number of tokens?
-)->tuple[torch.Tensor, ...]: # [K] rows, [K] tokens, [K] log-probabilities
+)->tuple[np.ndarray, ...]: # [K] rows, [K] tokens, [K] log-probabilities
     "Continuations that reach the threshold (Deutschmann et al. 2024, equation 10)"
     size = step if normalize else 1
-    loose = token_floor(live, threshold, size).float()
     # what is above 0, and NaN, is let through to the check
-    loose = placed(loose.clamp(max=1e-3), log_probs.device)
+    loose = np.minimum(token_floor(live, threshold, size), 1e-3).astype(np.float32)
+    loose = placed(torch.from_numpy(loose), log_probs.device)
     near = (log_probs < loose[:, None]).logical_not_()
     rows, tokens = near.nonzero(as_tuple=True)
     rows, tokens, values = fetched(rows, tokens, log_probs[rows, tokens])
+    rows, tokens = rows.numpy(), tokens.numpy()
     check_log_probs(values, live.owner[rows])
-    scores = (live.sums[rows] + values.double())/size
-    keep = (scores >= threshold[rows]) & (values > -torch.inf)
-    keep = keep.nonzero()[:, 0] # looked for once, not in each column
+    values = values.double().numpy()
+    scores = (live.sums[rows] + values)/size
+    keep = (scores >= threshold[rows]) & (values > -np.inf)
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/04_search.ipynb #4410a9b8
 def part_end(
-    owner:torch.Tensor, # [R] input of each row, equal ones together
-    max_rows:int,       # Most rows in a part
-    whole:bool=False,   # Keep all rows of an input in one part?
+    owner:np.ndarray, # [R] input of each row, equal ones together
+    max_rows:int,     # Most rows in a part
+    whole:bool=False, # Keep all rows of an input in one part?
 )->int: # Rows of the first part
     "Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"
     n = len(owner)
@@ -108,7 +107,7 @@ def part_end(
     parts = -(-n//max_rows) # n/max_rows, rounded up
     size = -(-n//parts)
     if not whole: return size
-    ends = owner.unique_consecutive(return_counts=True)[1].cumsum(0).tolist()
+    ends = [*np.flatnonzero(np.diff(owner)) + 1, n]
     return max((end for end in ends if end <= size), default=ends[0])
 
 # %% ../nbs/04_search.ipynb #f2961d56
@@ -116,7 +115,8 @@ class _Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n,
                  targets=None):
-        self.ar, self.thresholds, self.targets = ar, thresholds, targets
+        self.ar, self.thresholds = ar, thresholds
+        self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
         self.max_rows, self.max_candidates = max_rows, max_candidates
         self.found, self.expanded = [empty_prefixes([])], 0
@@ -127,24 +127,21 @@ class _Walk:
     def threshold(self, owner, step):
         "[R] least scores after `step` tokens"
         column = self.thresholds[:, min(step, self.thresholds.shape[1]) - 1]
-        column = torch.as_tensor(column)
-        return column[owner] if len(column) > 1 else column.expand(len(owner))
+        return column[owner] if len(column) > 1 else column.repeat(len(owner))
 
 # %% ../nbs/04_search.ipynb #836601e7
 @patch
 def expand(self:_Walk, live, log_probs, step):
     "Record what ends at this step; rows, tokens and log-probabilities of what goes on"
     self.expanded += live.n
-    owner = live.owner.numpy()
-    self.last_step[owner] = np.maximum(self.last_step[owner], step)
+    self.last_step[live.owner] = np.maximum(self.last_step[live.owner], step)
     least = self.threshold(live.owner, step)
     rows, tokens, values = passing(live, log_probs, least, step, self.normalize)
     ended = tokens == self.ar.end_token_id
-    done = ended.nonzero()[:, 0]
-    if len(done):
-        self.found.append(live.extend(rows[done], tokens[done], values[done], step))
-    alive = ~(ended | (tokens == self.ar.pad_token_id))
-    alive = alive.nonzero()[:, 0] if step < self.max_len else done[:0]
+    if ended.any():
+        done = rows[ended], tokens[ended], values[ended]
+        self.found.append(live.extend(*done, step))
+    alive = ~ended & (tokens != self.ar.pad_token_id) & (step < self.max_len)
     more = self.within_budget(live, rows[alive], tokens[alive], values[alive])
     return self.followed(live, *more)
 
@@ -154,9 +151,9 @@ def within_budget(self:_Walk, live, rows, tokens, values):
     "At most `max_candidates` prefixes of an input go on"
     most = self.max_candidates
     if most is None or len(rows) <= most: return rows, tokens, values
-    owner, sums = live.owner[rows], live.sums[rows] + values.double()
-    keep = best_per_owner(owner, sums, most)[0].sort().values
-    self.truncated |= owner.bincount(minlength=len(self.truncated)).numpy() > most
+    owner, sums = live.owner[rows], live.sums[rows] + values
+    keep = np.sort(best_per_owner(owner, sums, most)[0])
+    self.truncated |= np.bincount(owner, minlength=len(self.truncated)) > most
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/04_search.ipynb #43b8223c
@@ -165,9 +162,9 @@ def followed(self:_Walk, live, rows, tokens, values):
     "Only rows of inputs whose target is among them"
     if self.targets is None or not len(rows): return rows, tokens, values
     owner = live.owner[rows]
-    prefixes = torch.cat([live.tokens[rows], tokens[:, None]], 1)
-    alike = self.targets[owner, :prefixes.shape[1]].to(prefixes) == prefixes
-    keep = torch.isin(owner, owner[alike.all(1)])
+    prefixes = np.concatenate([live.tokens[rows], tokens[:, None]], 1)
+    alike = self.targets[owner, :prefixes.shape[1]] == prefixes
+    keep = np.isin(owner, owner[alike.all(1)])
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../nbs/04_search.ipynb #2af9bf9e
@@ -184,13 +181,14 @@ def told(self:_Walk, live, step):
     "What else the model is told, if it takes that"
     if not getattr(self.ar, "takes_floor", False): return {}
     size = step if self.normalize else 1
-    return dict(floor=token_floor(live, self.threshold(live.owner, step), size))
+    floor = token_floor(live, self.threshold(live.owner, step), size)
+    return dict(floor=torch.from_numpy(floor))
 
 @patch
 def certify(self:_Walk, live, state):
     "Mark the inputs of rows that may lack a token"
     incomplete = getattr(state, "incomplete", None)
-    if incomplete is not None: self.certified[live.owner[incomplete].numpy()] = False
+    if incomplete is not None: self.certified[live.owner[incomplete.numpy()]] = False
 
 # %% ../nbs/04_search.ipynb #d13adba7
 @patch
@@ -208,11 +206,11 @@ def run(self:_Walk, inputs, owner):
         size = self.part_size(waiting)
         state, live, more, step = waiting.pop()
         end = part_end(live.owner[more[0]], size, self.max_candidates is not None)
-        rest = [column[end:] for column in more]
+        rest, more = [c[end:] for c in more], [c[:end] for c in more]
         if len(rest[0]): waiting.append((state, live, rest, step))
         else: state = spend(state)
-        rows, tokens, values = (column[:end] for column in more)
-        live, step = live.extend(rows, tokens, values, step), step + 1
+        live, step = live.extend(*more, step), step + 1
+        rows, tokens = map(torch.from_numpy, more[:2])
         state, log_probs = self.ar.extend(state, rows, tokens, **self.told(live, step))
 
 # %% ../nbs/04_search.ipynb #140356d3

@@ -16,9 +16,9 @@ from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from ..autoregressive import placed, real_tokens
+from ..checks import _chosen, cache_bytes, prefix_bytes
 from .adapter import HFModel, pad_rows
-from .caches import (PrefixLayer, _chosen, _continue, cache_bytes,
-                                    make_blocks, prefix_bytes, sharing)
+from .caches import PrefixLayer, _continue, make_blocks, sharing
 from .ready import _special, why_copied
 from .tokenizers import chat_prompts, start_ids
 
@@ -133,11 +133,6 @@ def _check_positions(self:HFCausal, used):
     if needed > there: raise ValueError(
         f"a prompt and what follows it need {needed} positions, but the model has "
         f"{there}: use shorter inputs or a smaller max_len")
-
-@patch(as_prop=True)
-def max_target_len(self:HFCausal)->int: # None when there is no limit
-    "Most tokens that a target may have, after a prompt of one token"
-    return None if self.positions is None else self.positions - self._first
 
 # %% ../../nbs/30_causal.ipynb #3ac30294
 @patch

@@ -80,7 +80,8 @@ class Stack(NamedTuple):
     words:torch.Tensor # [V, D] embeddings
     blocks:list        # Of self-attention, in a decoder cross-attention, feed-forward
     norm:Norm          # After the last block
-    first:nn.Module    # The attention that knows relative positions
+    places:torch.Tensor # [buckets, H] what scores gain by the place of a key
+    buckets:tuple      # How places fall into buckets
 
 # %% ../../nbs/27_lean.ipynb #07128044
 class LeanT5(NamedTuple):
@@ -102,7 +103,7 @@ def _attention(m, norm):
 def _feed_forward(m, norm):
     gated = isinstance(m, t5.T5DenseGatedActDense)
     into = [m.wi_0.weight, m.wi_1.weight] if gated else [m.wi.weight]
-    return FeedForward(_norm(norm), into, m.act, m.wo.weight)
+    return FeedForward(_norm(norm), into, m.act.forward, m.wo.weight)
 
 # %% ../../nbs/27_lean.ipynb #af63537a
 def _stack(stack):
@@ -111,8 +112,11 @@ def _stack(stack):
         blocks.append((_attention(own.SelfAttention, own.layer_norm),
                        *[_attention(c.EncDecAttention, c.layer_norm) for c in cross],
                        _feed_forward(last.DenseReluDense, last.layer_norm)))
-    first, norm = stack.block[0].layer[0].SelfAttention, stack.final_layer_norm
-    return Stack(stack.embed_tokens.weight, blocks, _norm(norm), first)
+    first = stack.block[0].layer[0].SelfAttention # the one that knows places
+    buckets = (not first.is_decoder, first.relative_attention_num_buckets,
+               first.relative_attention_max_distance)
+    return Stack(stack.embed_tokens.weight, blocks, _norm(stack.final_layer_norm),
+                 first.relative_attention_bias.weight, buckets)
 
 # %% ../../nbs/27_lean.ipynb #00b620a2
 _known = weakref.WeakKeyDictionary() # models to their parts and LeanT5
@@ -138,9 +142,10 @@ def lean_t5(
 # %% ../../nbs/27_lean.ipynb #37e0a015
 def _normed(x, norm):
     "`x` [..., D] over its root mean square, times a weight"
-    size = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
-    scale = torch.addcmul(norm.eps, size, size, value=1/x.shape[-1]).rsqrt_()
-    return (x*scale).to(x.dtype)*norm.weight
+    wide = None if x.dtype == torch.float32 else torch.float32
+    size = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=wide)
+    y = x*torch.addcmul(norm.eps, size, size, value=1/x.shape[-1]).rsqrt_()
+    return (y if wide is None else y.to(x.dtype))*norm.weight
 
 # %% ../../nbs/27_lean.ipynb #d90b16c5
 def _fed(x, layer):
@@ -152,28 +157,26 @@ def _fed(x, layer):
 
 # %% ../../nbs/27_lean.ipynb #f17cd204
 @lru_cache(64)
-def _buckets(first, last, *settings, device):
+def _buckets(first, last, device, *settings):
     at = torch.arange(first, last + 1, device=device)
     return t5.T5Attention._relative_position_bucket(at, *settings)
 
-def _offsets(attention, first, last):
-    "[H, n] what scores gain from keys `first` to `last` places after the query"
-    weight = attention.relative_attention_bias.weight
-    settings = (not attention.is_decoder, attention.relative_attention_num_buckets,
-                attention.relative_attention_max_distance)
-    return embedding(_buckets(first, last, *settings, device=weight.device), weight).t()
+def _offsets(stack, first, last):
+    "[n, H] what scores gain from keys `first` to `last` places after the query"
+    at = _buckets(first, last, stack.places.device, *stack.buckets)
+    return stack.places.index_select(0, at)
 
 # %% ../../nbs/27_lean.ipynb #3ca598a5
 def _heads(x, weight, heads):
     "[B, H, S, d] from `x` [B, S, D]"
-    return linear(x, weight).unflatten(-1, (heads, -1)).transpose(1, 2)
+    return linear(x, weight).view(*x.shape[:2], heads, -1).transpose(1, 2)
 
 # %% ../../nbs/27_lean.ipynb #472e5220
 def encode(lean, ids, mask):
     "[B, S, D] what the encoder makes of `ids` [B, S]; `mask` tells them from padding"
     stack, n = lean.encoder, ids.shape[1]
     x = embedding(ids, stack.words)
-    bias = _offsets(stack.first, 1 - n, n - 1).unfold(1, n, 1).flip(1) # [H, S, S]
+    bias = _offsets(stack, 1 - n, n - 1).t().unfold(1, n, 1).flip(1) # [H, S, S]
     bias = bias.masked_fill((mask == 0)[:, None, None], torch.finfo(x.dtype).min)
     for own, last in stack.blocks:
         y = _normed(x, own.norm)
@@ -201,8 +204,8 @@ def step(
 )->torch.Tensor: # [R, V] logits of the next
     "One token through the decoder"
     stack, n, t = lean.decoder, len(tokens), own.get_seq_length() + 1
-    x = embedding(tokens, stack.words)
-    bias = _offsets(stack.first, 1 + -t//STRIDE*STRIDE, 0)[None, :, None, -t:]
+    x = stack.words.index_select(0, tokens)
+    bias = _offsets(stack, 1 + -t//STRIDE*STRIDE, 0)[-t:].t()[None, :, None]
     for i, (prefix, source, last) in enumerate(stack.blocks):
         y = _normed(x, prefix.norm)
         q, k, v = (linear(y, w).view(n, prefix.heads, 1, -1)
@@ -212,5 +215,5 @@ def step(
         q = linear(_normed(x, source.norm), source.q).view(n, source.heads, 1, -1)
         kept = blocks.cross.layers[i]
         out = _attend_blocks(q, kept.keys, kept.values, blocks, None, source.scaling)
-        x = _fed(x + linear(out.view(n, -1), source.o), last)
+        x = _fed(x + linear(out.reshape(n, -1), source.o), last)
     return linear(_normed(x, stack.norm)*lean.scale, lean.head)
