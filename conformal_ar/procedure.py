@@ -30,6 +30,11 @@ from .search import threshold_search
 from .sets import PredictionSet
 
 # %% ../nbs/10_procedure.ipynb #134f8e77
+def _check_type(model):
+    if not isinstance(model, Autoregressor): raise TypeError(
+        f"model must be an Autoregressor, not {type(model).__name__}: take "
+        "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
+
 class Procedure(Calibration):
     "A conformal procedure over an autoregressive model"
     settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved
@@ -46,9 +51,7 @@ class Procedure(Calibration):
         nonempty:bool=False, # Keep the most probable sequence where a set is empty?
         **kwargs
     ):
-        if not isinstance(model, Autoregressor): raise TypeError(
-            f"model must be an Autoregressor, not {type(model).__name__}: take "
-            "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
+        _check_type(model)
         if not isinstance(nonempty, bool):
             raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
         if not (canonicalize is None or callable(canonicalize)): raise TypeError(
@@ -285,4 +288,5 @@ def load(cls:Procedure,
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure; Procedure.load takes any kind
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
+    if model is not None: _check_type(model)
     return restored(cls, folder, model, **options)
