@@ -25,7 +25,7 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]),
-        ("_single", ["--only", "single"]), ("_scale", ["--only", "prompts", "--only", "ray"]))]}
+        ("_single", ["--only", "single"]), ("_scale", ["--only", "prompts", "--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 97
     "demo": [], "benchmarks": [],
     "additions": ["97_run_additions"],
