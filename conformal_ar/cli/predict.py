@@ -131,15 +131,18 @@ _columns = { # heading and format of each
     "empty": ("empty", ""), "truncated": ("truncated", ""),
     "seconds": ("time (s)", ".1f")}
 
+# %% ../../nbs/78_predict.ipynb #78c0de01
+def _shown(row):
+    "Heading and value of each number of a result, as texts"
+    low, high = row["measured_low"], row["measured_high"]
+    row = row | dict(interval=f"{low:.3f}–{high:.3f}")
+    return {name: format(row[c], form) if row[c] == row[c] else "–"
+            for c, (name, form) in _columns.items() if c in row}
+
 def _table(rows):
     "Rows of results for the terminal"
     from conformal_ar.files import markdown_table
-    def shown(row):
-        low, high = row["measured_low"], row["measured_high"]
-        row = row | dict(interval=f"{low:.3f}–{high:.3f}")
-        return {head: format(row[c], form) if row[c] == row[c] else "–"
-                for c, (head, form) in _columns.items() if c in row}
-    return markdown_table([shown(r) for r in rows])
+    return markdown_table([_shown(r) for r in rows])
 
 # %% ../../nbs/78_predict.ipynb #5a3fde33
 def _command(ctx):
@@ -164,7 +167,8 @@ def _result(cp, ev, seconds):
     row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
     z = ev.standard_errors
     said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
-    return row, f"{_table([row])}\n{_guaranteed(cp.guarantee)}\n{said}"
+    lines = "\n".join(f"{name:14} {value}" for name, value in _shown(row).items())
+    return row, f"{lines}\n{_guaranteed(cp.guarantee)}\n{said}"
 
 # %% ../../nbs/78_predict.ipynb #491a49e4
 @app.command()
