@@ -47,6 +47,7 @@ results: .venv/dev       ## measure the README's numbers again; TASK=additions o
 
 docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
+	@for f in _proc/*.ipynb; do test -e nbs/$${f##*/} || rm -f $$f; done # copies of pages that were renamed
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/.ci" $(BIN)/nbdev_docs
 
 check-docs: docs         ## render the site and crawl it (a browser, chromium, is used where there is one)
