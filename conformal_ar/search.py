@@ -257,7 +257,9 @@ def threshold_search(
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None: check_count(max_candidates, "max_candidates")
     if (max_candidates or 0) > max_rows: raise ValueError(
-        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows})")
+        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}"
+        f"{', as max_memory allows'*(max_memory is not None)}): allow more rows, or "
+        "calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
     walk = _Walk(ar, t, max_len, normalize, max_rows, max_candidates, len(inputs),
                  targets)

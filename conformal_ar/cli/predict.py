@@ -167,7 +167,8 @@ def _result(cp, ev, seconds):
     row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
     z = ev.standard_errors
     said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
-    lines = "\n".join(f"{name:14} {value}" for name, value in _shown(row).items())
+    numbers = dict(pairs=row["n_test"]) | _shown(row)
+    lines = "\n".join(f"{name:14} {value}" for name, value in numbers.items())
     return row, f"{lines}\n{_guaranteed(cp.guarantee)}\n{said}"
 
 # %% ../../nbs/78_predict.ipynb #491a49e4

@@ -68,7 +68,8 @@ def _molecule(text):
     found = canonical_molecule(text)
     if found is not None: return found
     why = _fault(text)
-    raise BadReaction(f"{text!r} is no valid SMILES" + (f": {why}" if why else ""))
+    shown = text if len(text) <= 60 else text[:59] + "…" # the reason must be read, too
+    raise BadReaction(f"{shown!r} is no valid SMILES" + (f": {why}" if why else ""))
 
 # %% ../../nbs/57_reaction_inputs.ipynb #bb9086e9
 _organic = "B C N O F Si P S Cl Br I".split() # their unpaired electrons mean a radical
@@ -86,7 +87,8 @@ MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted
 
 def _atoms(source):
     "How many atoms are written"
-    return sum(t[0] == "[" or t[0].isalpha() for t in smiles_tokens(source))
+    atoms = [t for t in smiles_tokens(source) if t[0] == "[" or t[0].isalpha()]
+    return len(atoms) - sum(t.strip("[]+-0123456789") == "H" for t in atoms)
 
 def _large(source):
     "A note where a source has more atoms than any of USPTO-MIT, or none"

@@ -111,8 +111,8 @@ def _bare(model, mask):
     if isinstance(model, CleanSources): model = model.ar
     if not getattr(model, "masked", False): return model, False
     if mask is None or mask(model.ar).fingerprint() != model.fingerprint():
-        raise ValueError("the shipped scores know other masks than this model's: "
-                         "calibrate on pairs of your own")
+        raise ValueError("the shipped scores are of other masks than this model's, or "
+                         "of another model: calibrate on pairs of your own")
     return model.ar, True
 
 # %% ../../nbs/93_shipped.ipynb #e61acf8d
