@@ -16,8 +16,9 @@ from ..hf.tokenizers import smiles_tokens
 from ..tables import Input, at, check_text, read_lines
 from .chemistry import align_product
 from .reactions import BadReaction
-from .smiles_spellings import (Respelt, _rdkit, canonical_molecule,
-                                                 has_maps, remove_maps)
+from .smiles_spellings import (Respelt, _listed, _rdkit,
+                                                 canonical_molecule, has_maps,
+                                                 remove_maps)
 
 # %% ../../nbs/57_reaction_inputs.ipynb #4def0d3b
 def _fault(text):
@@ -175,10 +176,8 @@ class CleanSources(Respelt):
 
     def each(self, inputs, read):
         "What `read` makes of each input; an error names the first that fails"
-        if isinstance(inputs, str): raise TypeError(
-            f"expected a list of sources, got one text: {inputs!r}")
         found = []
-        for i, text in enumerate(inputs):
+        for i, text in enumerate(_listed(inputs)):
             if not isinstance(text, str): raise TypeError(
                 f"input {i} is not a text but {type(text).__name__}: {text!r}")
             try: found.append(read(text))

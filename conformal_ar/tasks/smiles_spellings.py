@@ -146,6 +146,10 @@ T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
 
 # %% ../../nbs/45_smiles_spellings.ipynb #45c0de01
+def _listed(inputs):
+    if not isinstance(inputs, str): return inputs
+    raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
+
 class Respelt(Wrapper):
     "A model that reads each input as `spelt` writes it"
     takes_floor, masks = _own("takes_floor", False), _own("masks", ())
@@ -173,9 +177,7 @@ class SmilesModel(Respelt):
 
     def spelt(self, inputs):
         "What the model reads for each source"
-        if isinstance(inputs, str): raise TypeError(
-            f"expected a list of sources, got one text: {inputs!r}")
-        return [self.task.prompt(source) for source in inputs]
+        return [self.task.prompt(source) for source in _listed(inputs)]
 
     def spells(self, token): return self.task.tokens(token)
     def encode(self, texts): return self.ar.encode([self.task.target(t) for t in texts])
