@@ -19,7 +19,8 @@ from transformers.utils import is_accelerate_available
 
 from ..files import write_text
 from .additions import load_additions
-from .additions_model import (PRESETS, Preset, Sums, collator, exact_match,
+from .additions_model import (PRESETS, Preset, Sums, collator,
+                                                exact_match,
                                          generate_coverage, make_model, save_model,
                                          train_pairs)
 
