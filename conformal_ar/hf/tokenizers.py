@@ -116,8 +116,8 @@ def _what_is_unknown(tokenizer, text):
     operands = re.findall("[0-9]+(?=[+=])", text)
     for run in operands if isinstance(tokenizer, DigitTokenizer) else []:
         if len(run) > tokenizer.places: return (
-            f"a number that is too long: {run!r} has {len(run)} digits, and a number "
-            f"of a sum has at most {tokenizer.places}")
+            f"a number that is too long: {run!r} has {len(run)} digits, and the model "
+            f"takes numbers of at most {tokenizer.places} digits")
     at = find_unknown(tokenizer, text)
     return ("a character that the tokenizer does not know: "
             f"{text[at]!r} at position {at} of {text!r}")
