@@ -147,10 +147,8 @@ def _writable(ctx, folder):
 # %% ../../nbs/76_command_line.ipynb #0b7e8760
 def _check_device(device):
     "Refuse a device that this machine lacks, or that holds no numbers, such as meta"
-    import torch
-    try: torch.zeros(1, device=device).item()
-    except Exception as e:
-        raise ValueError(f"no device '{device}': {_short(e)[:90]}") from e
+    from conformal_ar.hf.ready import _device
+    _device(device)
 
 def _reason(e):
     "Why the libraries cannot load a model: the first sentence of the error behind it"

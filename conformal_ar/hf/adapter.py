@@ -18,7 +18,7 @@ from ..autoregressive import real_tokens
 from .precision import ROUNDING, log_probs_of
 from .ready import (_check_pair, _device, _prepare, _token, check_paths,
                                    check_tokens, fingerprint_of)
-from .tokenizers import (_no_bar, find_unknown, pad_rows,
+from .tokenizers import (_no_bar, _what_is_unknown, pad_rows,
                                         shipped_models, token_ids)
 
 # %% ../../nbs/24_adapter.ipynb #d2402b8c
@@ -98,9 +98,7 @@ def _check_known(self:HFModel, texts, ids, what):
     unk = self.tokenizer.unk_token_id
     for i, (text, row) in enumerate(zip(texts, ids)):
         if unk is not None and unk in row:
-            at = find_unknown(self.tokenizer, text)
-            raise ValueError(f"{what} {i} has a character that the tokenizer does not "
-                             f"know: {text[at]!r} at position {at} of {text!r}")
+            raise ValueError(f"{what} {i} has {_what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/24_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)

@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['LARGE', 'BLOCKS', 'EXTRA', 'LEAST', 'FEW', 'PIECE', 'PrefixLayer', 'free_slots', 'Blocks', 'make_blocks',
-           'shared_attention', 'sharing']
+           'shared_attention', 'sharing', 'why_copied']
 
 # %% ../../nbs/26_caches.ipynb #55be382c
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -20,6 +21,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from ..autoregressive import placed
+from .ready import APART, _apart
 
 # %% ../../nbs/26_caches.ipynb #f9aac396
 def _twin(x):
@@ -278,3 +280,29 @@ def sharing(blocks):
     finally: _prompts.reset(token)
     if len(seen) != len(blocks.cross.layers): raise ValueError(
         f"{len(seen)} of {len(blocks.cross.layers)} layers attend to a shared prompt")
+
+# %% ../../nbs/26_caches.ipynb #adaae09f
+_reasons = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
+
+# %% ../../nbs/26_caches.ipynb #4a580017
+@torch.inference_mode()
+def why_copied(ar):
+    "Why every prefix has keys and values of its prompt; empty where it need not"
+    model, config = ar.model, ar.model.config
+    known, kind = _reasons.get(model), config._attn_implementation
+    if known or known == "" and kind == "shared": return known
+    if kind not in ("sdpa", "shared"): return f"attention is {kind!r}, not 'sdpa'"
+    if getattr(config.get_text_config(decoder=True), "attention_chunk_size", None):
+        return "attention is in chunks"
+    _reasons[model] = "" # so that the trial shares
+    try:
+        model.set_attn_implementation("shared")
+        if config._attn_implementation != "shared":
+            raise TypeError("its attention cannot be exchanged")
+        apart = max(_apart(*pair) for pair in ar._trial().values())
+        if apart > APART.get(ar.dtype, 0.5): raise ValueError("probabilities differ")
+    except torch.OutOfMemoryError: raise
+    except Exception as e:
+        model.set_attn_implementation(kind)
+        _reasons[model] = (str(e).strip() or type(e).__name__).splitlines()[0]
+    return _reasons[model]

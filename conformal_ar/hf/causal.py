@@ -18,8 +18,9 @@ from transformers.cache_utils import DynamicLayer
 from ..autoregressive import placed, real_tokens
 from ..checks import _chosen, cache_bytes, prefix_bytes
 from .adapter import HFModel, pad_rows
-from .caches import PrefixLayer, _continue, make_blocks, sharing
-from .ready import _special, why_copied
+from .caches import (PrefixLayer, _continue, make_blocks, sharing,
+                                    why_copied)
+from .ready import _special
 from .tokenizers import chat_prompts, start_ids
 
 # %% ../../nbs/30_causal.ipynb #34590c11

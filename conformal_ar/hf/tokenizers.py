@@ -110,6 +110,18 @@ def find_unknown(
     ends = reversed(range(len(text))) # the shortest end that has it
     return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
 
+# %% ../../nbs/23_tokenizers.ipynb #8aa64a8f
+def _what_is_unknown(tokenizer, text):
+    "What a text has for which there is no token"
+    operands = re.findall("[0-9]+(?=[+=])", text)
+    for run in operands if isinstance(tokenizer, DigitTokenizer) else []:
+        if len(run) > tokenizer.places: return (
+            f"a number that is too long: {run!r} has {len(run)} digits, and the model "
+            f"takes numbers of at most {tokenizer.places} digits")
+    at = find_unknown(tokenizer, text)
+    return ("a character that the tokenizer does not know: "
+            f"{text[at]!r} at position {at} of {text!r}")
+
 # %% ../../nbs/23_tokenizers.ipynb #50720d2f
 def pad_rows(
     rows:list, # Of lists of ids
