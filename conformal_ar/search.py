@@ -113,8 +113,8 @@ def part_end(
 # %% ../nbs/04_search.ipynb #f2961d56
 class _Walk:
     "The bookkeeping of one threshold search"
-    def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n,
-                 targets=None):
+    def __init__(self, ar, thresholds, max_len, normalize,
+                 max_rows, max_candidates, n, targets=None):
         self.ar, self.thresholds = ar, thresholds
         self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
@@ -261,8 +261,8 @@ def threshold_search(
         f"{', as max_memory allows'*(max_memory is not None)}): allow more rows, or "
         "calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
-    walk = _Walk(ar, t, max_len, normalize, max_rows, max_candidates, len(inputs),
-                 targets)
+    walk = _Walk(ar, t, max_len, normalize,
+                 max_rows, max_candidates, len(inputs), targets)
     try: walk.run_all(inputs, progress, "threshold search")
     except ConnectionError as error: error.table = walk.table(stop); raise
     return walk.table(stop)

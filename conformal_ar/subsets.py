@@ -91,15 +91,6 @@ def scores_in(self:ConformalBeamSubsets,
     else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
-# %% ../nbs/11_subsets.ipynb #fb83304c
-@patch
-def calibrate_beams(self:ConformalBeamSubsets,
-    beams:Hypotheses, # Beam-search results of the N inputs, as wide as width
-    ids:torch.Tensor, # [N, L] ids of targets with the end token, padded
-)->ConformalBeamSubsets: # Itself, calibrated
-    "Calibrate on beams that are already there, so that one search serves many risks"
-    return self.calibrate_scores(self.scores_in(beams, ids))
-
 # %% ../nbs/11_subsets.ipynb #15235252
 @patch
 def _decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
