@@ -89,11 +89,13 @@ def ranks(self:DynamicConformalBeams, n, groups=1):
     check_feasible(self.step_alpha, n, self.steps)
     return step_ranks(self.step_alpha, n, self.steps)
 
+# %% ../nbs/12_dynamic.ipynb #4e79d491
 @patch
 def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
     inputs = take(pairs.inputs, pairs.owner)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **kwargs)
 
+# %% ../nbs/12_dynamic.ipynb #a7370e55
 @patch
 def _row_scores(self:DynamicConformalBeams, table):
     return table.prefix_scores(steps=self.max_len)

@@ -67,7 +67,7 @@ def input_groups(
 class by_length:
     "Groups of targets by their length in tokens, the end token counted"
     def __init__(self,
-        edges:Sequence[int]|int, # Longest length of each group; longer ones are the last
+        edges:Sequence[int]|int, # Longest of each group but the last, which is open
     ):
         if not isinstance(edges, Iterable): edges = [edges]
         self.edges = [check_count(e, "edges") for e in edges]

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
-                                         take)
+from .autoregressive import (
+    Autoregressor, check_log_probs, placed, spend, take)
 from .checks import batches_by_length, fetched, rows_within
 from .conformal import check_count
-from .hypotheses import (Hypotheses, best_per_owner, check_thresholds,
-                                     gather, holds, widened)
+from .hypotheses import (
+    Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
 
 # %% ../nbs/04_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
@@ -184,6 +184,7 @@ def told(self:_Walk, live, step):
     floor = token_floor(live, self.threshold(live.owner, step), size)
     return dict(floor=torch.from_numpy(floor))
 
+# %% ../nbs/04_search.ipynb #5f9675da
 @patch
 def certify(self:_Walk, live, state):
     "Mark the inputs of rows that may lack a token"

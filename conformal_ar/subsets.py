@@ -58,11 +58,13 @@ def ranks(self:ConformalBeamSubsets, n, groups=1):
     check_feasible(self.beam_alpha, n)
     return np.array([conformal_rank(self.beam_alpha, n)])
 
+# %% ../nbs/11_subsets.ipynb #32bc3233
 @patch
 def _target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     beams = beam_search(self.model, pairs.inputs, self.width, self.max_len, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
+# %% ../nbs/11_subsets.ipynb #0e9a07f5
 @patch
 def _forms(self:ConformalBeamSubsets, ids):
     "Canonical forms of sequences"
@@ -110,6 +112,7 @@ def beam_coverage(self:ConformalBeamSubsets)->float:
     n = sum(g.n_cal for g in self.guarantees.values())
     return sum(found.coverable for found in self._found.values())/n
 
+# %% ../nbs/11_subsets.ipynb #929975e2
 @patch(as_prop=True)
 def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least group
     "What is guaranteed for targets that are in their beam"
