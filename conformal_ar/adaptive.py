@@ -120,15 +120,18 @@ class AdaptiveLevelSets:
 @patch(as_prop=True)
 def model(self:AdaptiveLevelSets): return self.sets.model
 
+# %% ../nbs/21_adaptive.ipynb #bc17ca35
 @patch(as_prop=True)
 def guarantee(self:AdaptiveLevelSets):
     return Guarantee(1 - self.alpha, "adaptive", len(self.state.scores), 0)
 
+# %% ../nbs/21_adaptive.ipynb #111ad688
 @patch(as_prop=True)
 def bound(self:AdaptiveLevelSets):
     "Most that the coverage so far can differ from what was asked"
     return adaptive_bound(self.state.seen, self.step, self.decay)
 
+# %% ../nbs/21_adaptive.ipynb #94653cd5
 @patch
 def __repr__(self:AdaptiveLevelSets):
     s, seen = self.state, max(1, self.state.seen)

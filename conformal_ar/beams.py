@@ -16,8 +16,8 @@ import torch
 from .autoregressive import Autoregressor, check_log_probs, spend, take
 from .checks import batches_by_length, fetched
 from .conformal import check_count
-from .hypotheses import (Hypotheses, best_per_input, best_per_owner, gather,
-                                     join_tables)
+from .hypotheses import (
+    Hypotheses, best_per_input, best_per_owner, gather, join_tables)
 from .search import empty_prefixes, threshold_search
 
 # %% ../nbs/05_beams.ipynb #4fcba2ad

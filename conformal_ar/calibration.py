@@ -15,8 +15,8 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .conformal import (check_count, check_log_likelihoods, check_risk,
-                                    clopper_pearson_lower)
+from .conformal import (
+    check_count, check_log_likelihoods, check_risk, clopper_pearson_lower)
 from .groups import by_length, group_numbers, group_rows, input_groups
 from .guarantee import Guarantee
 from .planning import one_risk, plan
@@ -87,6 +87,7 @@ def ranks(self:Calibration,
     coverage = 1 - check_risk(self.alpha)
     return np.array(plan(coverage, n, self.steps, confidence=sure).ranks)
 
+# %% ../nbs/09_calibration.ipynb #275e08b2
 @patch
 def _delta(self:Calibration, groups):
     "Risk of a confidence bound, shared by all groups"
@@ -129,6 +130,7 @@ def _ranks_of(self:Calibration, where, n, fits, kept, groups):
         some = f"{fits} of {n} pairs are calibrated on, for {self._lost(n - fits, n)}: "
         raise ValueError(f"{where}{some if kept < n else ''}{e}") from None
 
+# %% ../nbs/09_calibration.ipynb #129ea7a5
 @patch
 def _lost(self:Calibration, lost, n):
     "How many targets no set can hold, and why"
@@ -227,6 +229,7 @@ def calibrate_scores(self:Calibration,
     self._found = self.calibrated(scores, labels)
     return self
 
+# %% ../nbs/09_calibration.ipynb #65350571
 @patch
 def __setattr__(self:Calibration, name, value):
     if name in ("model", *self.settings, *self.functions):
@@ -242,11 +245,13 @@ def guarantees(self:Calibration)->dict: # Label of the group to its Guarantee
         "first, or load a calibration")
     return {label: found.guarantee for label, found in self._found.items()}
 
+# %% ../nbs/09_calibration.ipynb #1c4fe9bf
 @patch(as_prop=True)
 def guarantee(self:Calibration)->Guarantee: # Of the group with the least coverage
     "What is guaranteed; `RuntimeError` before calibration"
     return min(self.guarantees.values(), key=lambda g: g.coverage)
 
+# %% ../nbs/09_calibration.ipynb #af9a7089
 @patch(as_prop=True)
 def thresholds(self:Calibration)->np.ndarray: # [steps]; with groups [groups, steps]
     "Least scores after each step, in nats (per token if the score is)"

@@ -16,9 +16,9 @@ import torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-from .autoregressive import (Autoregressor, check_log_probs, input_length,
-                                         real_tokens, stepwise_scores, take,
-                                         target_lengths)
+from conformal_ar.autoregressive import (
+    Autoregressor, check_log_probs, input_length, real_tokens, stepwise_scores, take,
+    target_lengths)
 
 # %% ../nbs/03_checks.ipynb #006a2b09
 ODDS = ((0, .3, 6., 1., 2.),  # After nothing: padding, end, a, b, c

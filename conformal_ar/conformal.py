@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'conformal_rank', 'check_scores', 'check_log_likelihoods', 'split_threshold',
-           'group_thresholds', 'clopper_pearson_lower', 'clopper_pearson_interval']
+           'clopper_pearson_lower', 'clopper_pearson_interval']
 
 # %% ../nbs/00_conformal.ipynb #9071dcfb
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 from numbers import Integral, Real
 
 import numpy as np
@@ -64,8 +64,8 @@ def check_scores(
         raise ValueError(f"scores are empty: their shape is {scores.shape}")
     bad = np.isnan(scores).reshape(len(scores), -1).any(1)
     if bad.any(): raise ValueError(
-        f"{bad.sum()} of {len(scores)} rows of scores hold NaN; the "
-        f"first is row {bad.argmax()} (counted from 0)")
+        f"{bad.sum()} of {len(scores)} rows of scores hold NaN; "
+        f"the first is row {bad.argmax()} (counted from 0)")
     return scores
 
 # %% ../nbs/00_conformal.ipynb #84c365de
@@ -89,25 +89,6 @@ def split_threshold(
     scores = check_scores(scores)
     k = conformal_rank(alpha, len(scores))
     return float(np.partition(scores, k-1)[k-1]) if k else -np.inf
-
-# %% ../nbs/00_conformal.ipynb #2d12fb1a
-def group_thresholds(
-    scores, # [n] calibration scores
-    groups, # [n] the group of each, any hashable label
-    alpha,  # Risk within each group, in (0, 1)
-)->dict: # Group -> threshold
-    "Split conformal prediction within each group (Vovk 2012, proposition 3)"
-    scores, need = check_scores(scores), ceil(1 / check_risk(alpha)) - 1
-    groups = [g.item() if isinstance(g, np.generic) else g for g in groups]
-    if len(groups) != len(scores): raise ValueError(
-        f"one group per score is needed: got {len(scores)} scores and "
-        f"{len(groups)} groups")
-    rows = {}
-    for i, group in enumerate(groups): rows.setdefault(group, []).append(i)
-    small = ", ".join(f"{g!r} has {len(r)}" for g, r in rows.items() if len(r) < need)
-    if small:
-        raise ValueError(f"alpha = {alpha} needs {need} scores in every group: {small}")
-    return {g: split_threshold(scores[r], alpha) for g, r in rows.items()}
 
 # %% ../nbs/00_conformal.ipynb #49c02c8b
 def clopper_pearson_lower(

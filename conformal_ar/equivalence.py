@@ -72,7 +72,8 @@ def merge_equivalent(
     best = [classes[k][0] for k in keys] # members come best first
     kind = getattr(canonicalize, "set_class", ClassSet)
     def best_p(p, rows): return None if p is None else [p[r].max() for r in rows]
-    return kind([s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
+    return kind(
+        [s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
         p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified)

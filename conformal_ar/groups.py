@@ -67,8 +67,9 @@ def input_groups(
 class by_length:
     "Groups of targets by their length in tokens, the end token counted"
     def __init__(self,
-        edges:Sequence[int], # Longest length of each group but the last, which is open
+        edges:Sequence[int]|int, # Longest of each group but the last, which is open
     ):
+        if not isinstance(edges, Iterable): edges = [edges]
         self.edges = [check_count(e, "edges") for e in edges]
         if not self.edges or self.edges != sorted(set(self.edges)): raise ValueError(
             f"edges must be rising lengths, such as [4, 8]; got {self.edges}")

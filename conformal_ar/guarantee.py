@@ -105,6 +105,7 @@ def coverage_law(self:Guarantee): # A frozen scipy.stats.beta
         raise ValueError("k = 0: the set is unbounded, and its coverage always 1")
     return scipy.stats.beta(self.n_cal + 1 - self.k, self.k)
 
+# %% ../nbs/06_guarantee.ipynb #7a70e542
 @patch
 def lower_bound(self:Guarantee,
     confidence:float=0.95, # Probability that a calibration set gives this, in (0, 1)
@@ -129,6 +130,7 @@ def covered_law(self:Guarantee,
     "Law of how many of `n_test` new pairs are covered, over calibration and test sets"
     return scipy.stats.betabinom(check_count(n_test, "n_test"), *self.coverage_law.args)
 
+# %% ../nbs/06_guarantee.ipynb #42d11d63
 @patch
 def standard_error(self:Guarantee,
     n_test:int, # Test pairs

@@ -204,6 +204,6 @@ def prediction_sets(
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
         out, whole = table.truncated[i], table.certified is None or table.certified[i]
         own = None if p is None else p[rows]
-        sets.append(PredictionSet(list(first), sums[rows], tokens, out, inputs[i], own,
-                                  whole))
+        sets.append(PredictionSet(list(first), sums[rows], tokens, out,
+                                  inputs[i], own, whole))
     return sets

@@ -53,8 +53,8 @@ def size_bound(self:ConformalLevelSets)->float: # 1/e^τ, rounded down; inf beyo
 
 # %% ../nbs/13_levelsets.ipynb #24692870
 @patch
-def _target_scores(self:ConformalLevelSets, pairs, batch_size=256, progress=False,
-                   **kwargs):
+def _target_scores(self:ConformalLevelSets, pairs,
+                   batch_size=256, progress=False, **kwargs):
     inputs = take(pairs.inputs, pairs.owner)
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
                            batch_size=batch_size, progress=progress)

@@ -24,6 +24,7 @@ class MonitorState(NamedTuple):
     log_wealth:float        # Logarithm of the wealth, 0 at the beginning
     log_largest:float       # The largest of these so far
 
+# %% ../nbs/19_monitor.ipynb #b35652e9
 class MonitorInfo(NamedTuple):
     "What a step tells"
     p_value:float # Small where the score is low

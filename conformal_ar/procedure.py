@@ -14,8 +14,8 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from .autoregressive import (Autoregressor, check_inputs, take,
-                                         target_lengths)
+from .autoregressive import (
+    Autoregressor, check_inputs, take, target_lengths)
 from .beams import most_probable
 from .calibration import Calibration
 from .checks import check_decoding, check_distribution
@@ -35,6 +35,7 @@ def _check_type(model):
         f"model must be an Autoregressor, not {type(model).__name__}: take "
         "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
 
+# %% ../nbs/10_procedure.ipynb #ccd051ab
 class Procedure(Calibration):
     "A conformal procedure over an autoregressive model"
     settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved

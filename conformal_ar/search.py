@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import (Autoregressor, check_log_probs, placed, spend,
-                                         take)
+from .autoregressive import (
+    Autoregressor, check_log_probs, placed, spend, take)
 from .checks import batches_by_length, fetched, rows_within
 from .conformal import check_count
-from .hypotheses import (Hypotheses, best_per_owner, check_thresholds,
-                                     gather, holds, widened)
+from .hypotheses import (
+    Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
 
 # %% ../nbs/04_search.ipynb #05d832e9
 class Prefixes(NamedTuple):
@@ -113,8 +113,8 @@ def part_end(
 # %% ../nbs/04_search.ipynb #f2961d56
 class _Walk:
     "The bookkeeping of one threshold search"
-    def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n,
-                 targets=None):
+    def __init__(self, ar, thresholds, max_len, normalize,
+                 max_rows, max_candidates, n, targets=None):
         self.ar, self.thresholds = ar, thresholds
         self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
@@ -184,6 +184,7 @@ def told(self:_Walk, live, step):
     floor = token_floor(live, self.threshold(live.owner, step), size)
     return dict(floor=torch.from_numpy(floor))
 
+# %% ../nbs/04_search.ipynb #5f9675da
 @patch
 def certify(self:_Walk, live, state):
     "Mark the inputs of rows that may lack a token"
@@ -261,8 +262,8 @@ def threshold_search(
         f"{', as max_memory allows'*(max_memory is not None)}): allow more rows, or "
         "calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
-    walk = _Walk(ar, t, max_len, normalize, max_rows, max_candidates, len(inputs),
-                 targets)
+    walk = _Walk(ar, t, max_len, normalize,
+                 max_rows, max_candidates, len(inputs), targets)
     try: walk.run_all(inputs, progress, "threshold search")
     except ConnectionError as error: error.table = walk.table(stop); raise
     return walk.table(stop)

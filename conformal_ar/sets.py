@@ -60,6 +60,7 @@ def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JS
     d = {name: x.tolist() if hasattr(x, "tolist") else x for name, x in d.items()}
     return {**d, "tokens": [list(t) for t in self.tokens]}
 
+# %% ../nbs/07_sets.ipynb #c8964f24
 @patch
 def to_frame(self:PredictionSet): # A pandas.DataFrame
     "Texts, probabilities and scores as columns; needs pandas"
@@ -72,11 +73,13 @@ def to_frame(self:PredictionSet): # A pandas.DataFrame
 def _brief(text, most=60):
     return repr(text if len(text) <= most else text[:most - 1] + "…")
 
+# %% ../nbs/07_sets.ipynb #d79af1ae
 @patch(as_prop=True)
 def _marks(self:PredictionSet):
     marks = dict(truncated=self.truncated, uncertified=not self.certified)
     return "".join(f", {name}" for name, there in marks.items() if there)
 
+# %% ../nbs/07_sets.ipynb #449ed3b2
 @patch
 def __repr__(self:PredictionSet):
     shown = [_brief(t) for t in self.texts[:5]]

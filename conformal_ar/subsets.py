@@ -58,11 +58,13 @@ def ranks(self:ConformalBeamSubsets, n, groups=1):
     check_feasible(self.beam_alpha, n)
     return np.array([conformal_rank(self.beam_alpha, n)])
 
+# %% ../nbs/11_subsets.ipynb #32bc3233
 @patch
 def _target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     beams = beam_search(self.model, pairs.inputs, self.width, self.max_len, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
+# %% ../nbs/11_subsets.ipynb #0e9a07f5
 @patch
 def _forms(self:ConformalBeamSubsets, ids):
     "Canonical forms of sequences"
@@ -91,15 +93,6 @@ def scores_in(self:ConformalBeamSubsets,
     else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
-# %% ../nbs/11_subsets.ipynb #fb83304c
-@patch
-def calibrate_beams(self:ConformalBeamSubsets,
-    beams:Hypotheses, # Beam-search results of the N inputs, as wide as width
-    ids:torch.Tensor, # [N, L] ids of targets with the end token, padded
-)->ConformalBeamSubsets: # Itself, calibrated
-    "Calibrate on beams that are already there, so that one search serves many risks"
-    return self.calibrate_scores(self.scores_in(beams, ids))
-
 # %% ../nbs/11_subsets.ipynb #15235252
 @patch
 def _decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
@@ -119,6 +112,7 @@ def beam_coverage(self:ConformalBeamSubsets)->float:
     n = sum(g.n_cal for g in self.guarantees.values())
     return sum(found.coverable for found in self._found.values())/n
 
+# %% ../nbs/11_subsets.ipynb #929975e2
 @patch(as_prop=True)
 def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least group
     "What is guaranteed for targets that are in their beam"

@@ -92,6 +92,7 @@ def weights(self:WeightedLevelSets, inputs):
     if fits: return w
     raise ValueError("ratio must give one finite number, not negative, per input")
 
+# %% ../nbs/22_weighted.ipynb #cdf8871a
 @patch(as_prop=True)
 def effective_size(self:WeightedLevelSets):
     "How many pairs of equal weight the calibration is worth"
