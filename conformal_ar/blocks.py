@@ -33,8 +33,8 @@ def _whole(lines, delimiter):
     "How many of these lines are whole rows, at least one"
     if delimiter is None or '"' not in "".join(lines): return len(lines)
     rows = _csv_lists(lines, delimiter)
-    unfinished = (i for i, row in rows if i > 1 and "unexpected end" in str(row)
-                  and isinstance(row, BadRow))
+    bad = ((i, str(row)) for i, row in rows if isinstance(row, BadRow))
+    unfinished = (i for i, said in bad if i > 1 and "unexpected end" in said)
     return next(unfinished, len(lines) + 1) - 1
 
 # %% ../nbs/74_blocks.ipynb #0228abe0
