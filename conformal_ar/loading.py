@@ -82,6 +82,7 @@ def pack_scores(
     units = np.floor(np.sort(scores[np.isfinite(scores)])*UNIT).astype(int)
     return " ".join(map(str, np.diff(units, prepend=0)))
 
+# %% ../nbs/72_loading.ipynb #b0e8acc0
 def unpack_scores(
     text:str, # Of pack_scores
     n:int,    # How many scores there were

@@ -54,6 +54,7 @@ def _json_row(line):
     if isinstance(row, dict): return row
     raise BadRow("not a JSON object with named columns", line)
 
+# %% ../nbs/73_tables.ipynb #1212ca78
 def _json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
@@ -147,6 +148,7 @@ def _texts_of(row, column):
     if not (texts and isinstance(texts, list)): return check_text(text_of(row, column))
     return [check_text(text_of({column: text}, column)) for text in texts]
 
+# %% ../nbs/73_tables.ipynb #d76ee36c
 def read_columns(
     path:str|Path, # A file for read_table
     *columns:str,  # Names of the columns to read
@@ -170,6 +172,7 @@ class Input(NamedTuple):
     error:str|None=None # Why there is no text
     notes:tuple=()      # What is odd about the line
 
+# %% ../nbs/73_tables.ipynb #09c4a2de
 def _input(line, row, column):
     "A row of a table as an input"
     try: text = text_of(row, column)
@@ -188,6 +191,7 @@ def table_inputs(
     if all(r.error for r in rows): raise at(path, rows[0].line, rows[0].error)
     return rows
 
+# %% ../nbs/73_tables.ipynb #0fd896db
 def line_inputs(
     path:str|Path, # A text file
 )->list: # An Input for each line
@@ -202,6 +206,7 @@ def of_one(
     said = " ".join(str(e).split()).removeprefix("input 0: ")
     return said.replace("input 0 ", "the input ", 1)
 
+# %% ../nbs/73_tables.ipynb #e34b720f
 def check_input(
     text:str, # Of a line
     model,    # Asked by check(texts), where it has that
@@ -219,6 +224,7 @@ def printable(
     "The text, halves of surrogate pairs escaped, which UTF-8 lacks"
     return text.encode("utf-8", "backslashreplace").decode()
 
+# %% ../nbs/73_tables.ipynb #5fa830c4
 def jsonl_text(
     rows:list, # Of dictionaries
 )->str:

@@ -138,6 +138,7 @@ MEANS = ("The probability is the model's. The p-value is the share of the calibr
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
           "happen where the model is unsure.")
 
+# %% ../../nbs/81_app.ipynb #ea0e50ca
 def _set_html(s, task=None):
     "The members of a set as cards: rank, probability, p-value"
     if not len(s): return _tag("p", _empty)

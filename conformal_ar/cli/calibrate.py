@@ -78,6 +78,7 @@ def _target(x, clean, target, task):
     from conformal_ar.tasks.reaction_inputs import spell_target
     return spell_target(x.text, clean, target)
 
+# %% ../../nbs/77_calibrate.ipynb #0e25a568
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     if task != "reactions" or Path(path).suffix.lower() in TABLES:
@@ -108,6 +109,7 @@ _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets
     max_candidates=["level-sets", "dynamic"],
     **dict.fromkeys(["coverage", "alpha", "confidence", "nonempty"], _sets))
 
+# %% ../../nbs/77_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
     given = {name: v for name, v in options.items() if v not in (None, False)}
@@ -127,11 +129,13 @@ def _check_len(procedure, max_len, lengths, task):
         f"{procedure} needs --max-len, or --lengths with a file of other pairs, "
         "say training pairs: the calibration pairs must not choose the longest target")
 
+# %% ../../nbs/77_calibrate.ipynb #975697d6
 def _other_targets(path, column):
     "All targets in a file of other pairs"
     rows = read_columns(path, column, several=column)
     return [t for _, (y,) in rows for t in ([y] if isinstance(y, str) else y)]
 
+# %% ../../nbs/77_calibrate.ipynb #67b131da
 def _max_len(procedure, max_len, others, task, ar):
     "The most tokens of a sequence: as given, from other targets, or of the task"
     if others: return _choose_max_len(ar, others)
@@ -154,6 +158,7 @@ def _say_forbidden(ar, inputs, targets):
          "products, and no set can hold these; the first: "
          f"{targets[first]} from {_brief(inputs[first])}")
 
+# %% ../../nbs/77_calibrate.ipynb #0f0f6a7f
 def _save_calibration(cp, folder, model, task, masks=False):
     "Save a calibration with the names of its model and task, and whether masks were on"
     if Path(model).is_dir(): model = str(Path(model).resolve())

@@ -32,8 +32,8 @@ def _say(message): typer.echo(printable(f"conformal-ar: {message}"), err=True)
 def _brief(text, most=120): return text if len(text) <= most else text[:most - 1] + "…"
 
 # %% ../../nbs/76_command_line.ipynb #f3a7b4cb
-_mendable = (ValueError, OSError, ImportError, ArithmeticError, zipfile.BadZipFile,
-    pickle.UnpicklingError)
+_mendable = (ValueError, OSError, ImportError, ArithmeticError,
+             zipfile.BadZipFile, pickle.UnpicklingError)
 
 def _explain(e):
     "An error in one line, and the exit code"
@@ -95,8 +95,8 @@ def _version(show:bool):
 
 # %% ../../nbs/76_command_line.ipynb #070c723c
 Debug = _option(bool, "Show the traceback of an error.", "--debug")
-Version = _option(bool, "Show the version.", "--version", callback=_version,
-    is_eager=True)
+Version = _option(bool, "Show the version.", "--version", is_eager=True,
+    callback=_version)
 
 @app.callback(help=_help)
 def conformal_ar(debug:Debug=False, version:Version=False):
@@ -127,6 +127,7 @@ class ProcedureName(str, Enum):
     subsets = "subsets"
     select = "select"
 
+# %% ../../nbs/76_command_line.ipynb #42715d4c
 class TaskName(str, Enum):
     "The tasks whose model, data and texts are known by name"
     additions, reactions = "additions", "reactions"
@@ -178,6 +179,7 @@ def _check_device(device):
     except Exception as e:
         raise ValueError(f"no device '{device}': {_short(e)[:90]}") from e
 
+# %% ../../nbs/76_command_line.ipynb #336872ab
 def _reason(e):
     "Why the libraries cannot load a model: the first sentence of the error behind it"
     e = e.__cause__ or e
@@ -198,6 +200,7 @@ def _open_model(name, device):
     else: from conformal_ar.hf.causal import HFCausal as kind
     return kind.from_pretrained(name, device=device)
 
+# %% ../../nbs/76_command_line.ipynb #3337e009
 def _load_model(name, device=None):
     "The model behind a name; where there is none, an error that says why"
     from conformal_ar.hf.adapter import shipped_models
@@ -218,6 +221,7 @@ def _task(task, model=None, data=None):
     task = getattr(task, "value", task) or said
     return task, task or "additions" if model is None else model
 
+# %% ../../nbs/76_command_line.ipynb #8799a8b1
 def _canonicalize(task):
     "The function that merges equivalent texts of a task, or None"
     if task != "reactions": return None
@@ -237,6 +241,7 @@ def _need_data(task):
         "CONFORMAL_AR_DATA to the folder above it, or download them with: "
         f'python -c "{load}"')
 
+# %% ../../nbs/76_command_line.ipynb #44156529
 def _check_data(data, task):
     "An error before anything is loaded when data are missing, or of another task"
     if data not in _tasks:
@@ -255,6 +260,7 @@ def _encode(ar, targets):
         warnings.simplefilter("ignore")
         return encode_targets(ar, targets)
 
+# %% ../../nbs/76_command_line.ipynb #7382a417
 def _choose_max_len(ar, targets):
     "Decoding steps that hold nearly all targets of other pairs"
     from conformal_ar.autoregressive import target_lengths
@@ -269,6 +275,7 @@ def _masked(ar, masks):
     from conformal_ar.tasks.product_masks import mask_products
     return mask_products(ar)
 
+# %% ../../nbs/76_command_line.ipynb #1e94c74e
 def _load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.adaptive import AdaptiveLevelSets

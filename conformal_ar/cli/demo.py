@@ -49,8 +49,7 @@ def _check_coverages(name, ar, n_cal, coverages, max_len):
 
 # %% ../../nbs/79_demo.ipynb #bd810212
 WIDE = 100 # columns of what is printed
-_main = ("procedure", "guaranteed", "measured", "interval", "mean_size", "median_size",
-         "empty")
+_main = "procedure guaranteed measured interval mean_size median_size empty".split()
 
 def _table(rows):
     "The main numbers of results, for a terminal"
@@ -223,8 +222,7 @@ Budget = _option(int|None, "Budget of the level sets: most unfinished prefixes o
     "input at a step (reactions).", min=1)
 
 # %% ../../nbs/79_demo.ipynb #68efa867
-_epilog = ("It takes a few minutes; reactions are cleaned first, which takes some "
-    "more.")
+_epilog = "It takes a few minutes; reactions are cleaned first, which takes some more."
 
 @app.command(epilog=_epilog)
 def demo(

@@ -32,6 +32,7 @@ Followed = _option(Path|None,
 Step = _option(float|None, "How far a label moves the level, in (0, 1), at the first "
     "update; 0.02 by default.")
 
+# %% ../../nbs/80_main.ipynb #0695d5e3
 @app.command()
 def update(
     ctx:typer.Context, calibration:Calibration, data:Data, output:Followed=None,
