@@ -19,7 +19,7 @@ from .blocks import digest
 from .groups import group_key, group_label
 from .loading import load
 from .saving import calibration_file
-from .tables import BadRow, Input, _input
+from .tables import BadRow, Input, _input, of_one
 
 # %% ../nbs/75_batches.ipynb #6117d5f8
 def _halved(procedure, inputs):
@@ -61,13 +61,11 @@ def _plain(column):
     return [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
 
 # %% ../nbs/75_batches.ipynb #d945d6a1
-def _why(e): return " ".join(str(e).split()).replace("input 0 ", "it ")
-
 def _columns(s):
     "A set, or an exception, as columns that have the same types in all rows"
     if isinstance(s, Exception):
         return dict(size=0, texts=[], probabilities=[], p_values=[], truncated=False,
-                    certified=False, error=_why(s))
+                    certified=False, error=of_one(s))
     probabilities = s.probabilities.tolist()
     p_values = [] if s.p_values is None else s.p_values.tolist()
     return dict(size=len(s), texts=list(s), probabilities=probabilities,
@@ -154,9 +152,9 @@ def set_record(
     if isinstance(s, Abstention): return out | dict(abstained=True)
     out |= dict(size=len(s), texts=list(s), probabilities=short(s.probabilities))
     if s.p_values is not None: out["p_values"] = short(s.p_values)
-    merged = hasattr(s, "strings")
-    return out | dict(truncated=s.truncated) | (
-        dict(strings=s.n_strings, invalid=s.invalid) if merged else {})
+    out["truncated"] = s.truncated
+    if not hasattr(s, "strings"): return out
+    return out | dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
 
 # %% ../nbs/75_batches.ipynb #2b925c3a
 def set_records(
@@ -166,9 +164,10 @@ def set_records(
     cleaned:bool=False, # May the text for the model be another one?
 )->list: # A dictionary for each input
     "Records of lines, none of them lost"
-    (good, bad, notes), found = read, {}
+    good, bad, notes = read
+    found = {}
     for (x, text), s in zip(good, sets):
-        if isinstance(s, Exception): bad[x.line] = _why(s)
+        if isinstance(s, Exception): bad[x.line] = of_one(s)
         else: found[x.line] = set_record(x, s, text if cleaned else None)
     for line, note in notes:
         if line in found: found[line].setdefault("notes", []).append(note)
@@ -198,7 +197,8 @@ def sum_up(
     n:int,     # Inputs, those without a set among them
 )->str:
     "How many sets there are, and of which sizes"
-    sizes, cut = np.array([len(s) for s in sets]), sum(s.truncated for s in sets)
+    sizes = np.array([len(s) for s in sets])
+    cut = sum(s.truncated for s in sets)
     return (f"sets for {len(sets):,} of {n:,} inputs: mean size {sizes.mean():.1f}, "
             f"median {np.median(sizes):g}, largest {sizes.max():,}; "
             f"{(sizes == 0).sum():,} empty, {cut:,} truncated")

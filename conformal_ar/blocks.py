@@ -33,8 +33,8 @@ def _whole(lines, delimiter):
     "How many of these lines are whole rows, at least one"
     if delimiter is None or '"' not in "".join(lines): return len(lines)
     rows = _csv_lists(lines, delimiter)
-    unfinished = (i for i, row in rows if i > 1 and "unexpected end" in str(row)
-                  and isinstance(row, BadRow))
+    bad = ((i, str(row)) for i, row in rows if isinstance(row, BadRow))
+    unfinished = (i for i, said in bad if i > 1 and "unexpected end" in said)
     return next(unfinished, len(lines) + 1) - 1
 
 # %% ../nbs/74_blocks.ipynb #0228abe0
@@ -62,7 +62,8 @@ def _header(lines, delimiter):
 def _text_blocks(path, delimiter, size):
     "The columns, if these stand in a header, and the blocks of a text file"
     with open(path, "rb") as file:
-        start, header, line = 3*(file.read(3) == b"\xef\xbb\xbf"), None, 1
+        start = 3*(file.read(3) == b"\xef\xbb\xbf") # the mark of UTF-8
+        header, line = None, 1
         file.seek(start)
         if delimiter:
             first = _lines(b"".join(islice(file, 1000)))
@@ -160,8 +161,9 @@ def claim(
     try: old = dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError): raise ValueError(f"{path} is damaged") from None
     odd = [k for k in {**old, **manifest} if old.get(k) != manifest.get(k)]
-    if odd: raise ValueError(f"{folder} has blocks of another run, which differs in "
-        f"{', '.join(odd)}: choose another folder, or remove this one")
+    if odd: raise ValueError(
+        f"{folder} has blocks of another run, which differs in {', '.join(odd)}: "
+        "choose another folder, or remove this one")
 
 # %% ../nbs/74_blocks.ipynb #de134ebf
 def _is_block(path): return path.suffix == ".jsonl" and path.stem.isdigit()

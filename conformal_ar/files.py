@@ -26,7 +26,9 @@ def whole_file(
     path, # The file to write; its folder is made if missing
 ):
     "A temporary path that becomes `path` when the block succeeds, or else vanishes"
-    if _is_stream(path): yield Path(path); return
+    if _is_stream(path):
+        yield Path(path)
+        return
     path = Path(os.path.realpath(path))
     if path.is_dir(): raise IsADirectoryError(f"{path} is a folder, a file is needed")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +139,7 @@ def _commit():
     if git("ls-files", "--error-unmatch", "__init__.py") is None: return None
     changed = git("status", "--porcelain", "--untracked-files=no", ".")
     commit = git("rev-parse", "HEAD")
-    return commit + (" and changes" if changed else "") if commit else None
+    return f"{commit} and changes" if commit and changed else commit
 
 # %% ../nbs/69_files.ipynb #a8076754
 def _version(package):

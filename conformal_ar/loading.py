@@ -21,9 +21,8 @@ from .selection import select
 from .subsets import ConformalBeamSubsets
 
 # %% ../nbs/72_loading.ipynb #329e8220
-_procedures = (ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets,
-               select)
-PROCEDURES = {kind.__name__: kind for kind in _procedures}
+_kinds = ConformalLevelSets, DynamicConformalBeams, ConformalBeamSubsets, select
+PROCEDURES = {kind.__name__: kind for kind in _kinds}
 
 def load(
     folder:str,                    # Folder, file conformal.json, or a shipped name
@@ -75,7 +74,6 @@ def read_shipped(
 # %% ../nbs/72_loading.ipynb #4ea29d2d
 UNIT = 2**12 # parts of a nat: less than the margin against rounding in float32
 
-
 # %% ../nbs/72_loading.ipynb #3f32a853
 def pack_scores(
     scores:np.ndarray, # [n] −∞ for those that no set can hold
@@ -84,6 +82,7 @@ def pack_scores(
     units = np.floor(np.sort(scores[np.isfinite(scores)])*UNIT).astype(int)
     return " ".join(map(str, np.diff(units, prepend=0)))
 
+# %% ../nbs/72_loading.ipynb #b0e8acc0
 def unpack_scores(
     text:str, # Of pack_scores
     n:int,    # How many scores there were

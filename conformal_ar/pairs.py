@@ -17,16 +17,17 @@ from .autoregressive import (Autoregressor, check_ids, check_inputs, take,
 from .equivalence import have_form
 
 # %% ../nbs/70_pairs.ipynb #f6e2f77e
+_wanted = ("targets are missing: give inputs and targets, or a table with named "
+           "columns (datasets.Dataset, DataFrame, dictionary of lists, list of "
+           "dictionaries)")
+
 def _columns(table, names):
     "The named columns of a table, as lists"
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None:
         table = check_inputs(table)
-        if not all(isinstance(row, dict) for row in table): raise TypeError(
-            "targets are missing: give inputs and targets, or a table with named "
-            "columns (datasets.Dataset, DataFrame, dictionary of lists, list of "
-            "dictionaries)")
+        if not all(isinstance(row, dict) for row in table): raise TypeError(_wanted)
         known = table[0]
     for name in names:
         if name not in known:

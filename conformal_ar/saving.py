@@ -174,8 +174,8 @@ def _settings(path, kind, saved):
     "The settings of a saved calibration, checked"
     risks = {s for s in kind.settings if "alpha" in s} # these are kept by their digits
     plain = (int, float, str, bool, _none)
-    check_fields(path, saved, {s: (str, _none) if s in risks else plain
-                               for s in kind.settings})
+    kinds = {s: (str, _none) if s in risks else plain for s in kind.settings}
+    check_fields(path, saved, kinds)
     for name, v in saved.items():
         large = isinstance(v, (int, float)) and not abs(v) <= MOST
         if large or isinstance(v, str) and len(v) > 99:
@@ -242,10 +242,10 @@ def _same_function(path, what, saved, given):
 # %% ../nbs/71_saving.ipynb #7f74bf0e
 def _functions(path, kind, saved, options):
     "The functions of a saved calibration; an error for what it does not take"
-    if others := options.keys() - {*kind.functions}: raise TypeError(
+    others, shipped = options.keys() - {*kind.functions}, shipped_calibrations()
+    if others: raise TypeError(
         f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
-        f"chosen for the calibrations {', '.join(shipped_calibrations())} of the "
-        "package")
+        f"chosen for the calibrations {', '.join(shipped)} of the package")
     given = dict(group=None, canonicalize=None) | options
     found = {f: _same_function(path, f, saved[f], given[f]) for f in given}
     return {name: f for name, f in found.items() if f is not None}

@@ -84,10 +84,10 @@ class _Spans:
             for i in range(first, stop):
                 yield {c: [v] for c, v in self.writer.write(i).items()}
 
+# %% ../nbs/92_scale.ipynb #1ba5cf55
 _SPANS = 1000          # tasks, whatever the number of blocks
 _STORE = 200*1024*1024 # bytes; only numbers of blocks go through it
 
-# %% ../nbs/92_scale.ipynb #1ba5cf55
 @contextmanager
 def _cluster(address):
     "Ray, connected to a cluster, or to one that is started with the address local"

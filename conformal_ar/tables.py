@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'read_lines', 'check_text', 'BadRow', 'read_table', 'text_of', 'at', 'read_columns', 'Input', 'table_inputs',
-           'line_inputs', 'printable', 'jsonl_text', 'csv_text', 'member_rows', 'sets_csv']
+           'line_inputs', 'of_one', 'check_input', 'printable', 'jsonl_text', 'csv_text', 'member_rows', 'sets_csv']
 
 # %% ../nbs/73_tables.ipynb #1959f36e
 import csv, io, json, re
@@ -54,6 +54,7 @@ def _json_row(line):
     if isinstance(row, dict): return row
     raise BadRow("not a JSON object with named columns", line)
 
+# %% ../nbs/73_tables.ipynb #1212ca78
 def _json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
@@ -128,8 +129,8 @@ def text_of(
     value = row[column]
     if isinstance(value, str): return value
     shown = {dict: "an object", list: "a list"}.get(type(value))
-    raise ValueError(
-        f"column '{column}' is not a text: {shown or json.dumps(value)[:60]}")
+    shown = shown or json.dumps(value)[:60]
+    raise ValueError(f"column '{column}' is not a text: {shown}")
 
 # %% ../nbs/73_tables.ipynb #bc2af9af
 def at(
@@ -147,6 +148,7 @@ def _texts_of(row, column):
     if not (texts and isinstance(texts, list)): return check_text(text_of(row, column))
     return [check_text(text_of({column: text}, column)) for text in texts]
 
+# %% ../nbs/73_tables.ipynb #d76ee36c
 def read_columns(
     path:str|Path, # A file for read_table
     *columns:str,  # Names of the columns to read
@@ -155,10 +157,10 @@ def read_columns(
     "Read columns of texts; an error where a row has none"
     values = []
     for line, row in read_table(path):
-        try: values.append((line, [
-            _texts_of(row, c) if c == several else check_text(text_of(row, c))
-            for c in columns]))
+        try: texts = [_texts_of(row, c) if c == several else check_text(text_of(row, c))
+                      for c in columns]
         except ValueError as e: raise at(path, line, e) from None
+        values.append((line, texts))
     return values
 
 # %% ../nbs/73_tables.ipynb #56fcfb3c
@@ -170,6 +172,7 @@ class Input(NamedTuple):
     error:str|None=None # Why there is no text
     notes:tuple=()      # What is odd about the line
 
+# %% ../nbs/73_tables.ipynb #09c4a2de
 def _input(line, row, column):
     "A row of a table as an input"
     try: text = text_of(row, column)
@@ -188,12 +191,31 @@ def table_inputs(
     if all(r.error for r in rows): raise at(path, rows[0].line, rows[0].error)
     return rows
 
+# %% ../nbs/73_tables.ipynb #0fd896db
 def line_inputs(
     path:str|Path, # A text file
-)->list: # An Input for each line that is not empty
+)->list: # An Input for each line
     "The lines of a file as inputs"
-    lines = enumerate(map(str.strip, read_lines(path)), 1)
-    return [Input(i, text) for i, text in lines if text]
+    return [Input(i, line.strip()) for i, line in enumerate(read_lines(path), 1)]
+
+# %% ../nbs/73_tables.ipynb #9cf473b9
+def of_one(
+    e:Exception, # About an only input, which it calls input 0
+)->str:
+    "What an error says of the input, in one line"
+    said = " ".join(str(e).split()).removeprefix("input 0: ")
+    return said.replace("input 0 ", "the input ", 1)
+
+# %% ../nbs/73_tables.ipynb #e34b720f
+def check_input(
+    text:str, # Of a line
+    model,    # Asked by check(texts), where it has that
+)->None:
+    "Refuse an input that is blank, no text, or nothing that the model can take"
+    if not check_text(text).strip(): raise ValueError("the input is empty")
+    if not hasattr(model, "check"): return
+    try: model.check([text])
+    except ValueError as e: raise ValueError(of_one(e)) from None
 
 # %% ../nbs/73_tables.ipynb #fe690d5a
 def printable(
@@ -202,6 +224,7 @@ def printable(
     "The text, halves of surrogate pairs escaped, which UTF-8 lacks"
     return text.encode("utf-8", "backslashreplace").decode()
 
+# %% ../nbs/73_tables.ipynb #5fa830c4
 def jsonl_text(
     rows:list, # Of dictionaries
 )->str:

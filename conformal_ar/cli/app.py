@@ -62,7 +62,8 @@ class Opened:
         reusable = cp.nested and not cp.nonempty
         at, table = self.tables.get(text, (0, None))
         if at < coverage or not reusable:
-            with _time_limit(cp.model, seconds): at, table = coverage, cp.search([text])
+            with _time_limit(cp.model, seconds): table = cp.search([text])
+            at = coverage
             last = [*self.tables.items()][1 - self.most:]
             self.tables = dict(last) | {text: (at, table)}
         if reusable: table = cp.select(table, [text])
@@ -113,8 +114,7 @@ def _tag(tag, *inner, **attributes):
 # %% ../../nbs/81_app.ipynb #2a6c0905
 def _error_html(e):
     "A message on the page, from an error or a text"
-    said = e if isinstance(e, str) else _explain(e)[0]
-    said = _brief(said.replace("input 0 has", "the input has"), 400)
+    said = _brief(e if isinstance(e, str) else _explain(e)[0], 400)
     if "knows no stereochemistry" in said: said += "; tick the box that leaves it out"
     return _tag("div", html.escape(said), class_="ca-error", role="alert")
 
@@ -135,11 +135,13 @@ MOST_DRAWN = 24 # members of a set; all of them are in its table
 MEANS = ("The probability is the model's. The p-value is the share of the calibration "
          "pairs whose target was at most as probable. An answer is in the set while "
          "its p-value is above 1 − coverage.")
+_empty = ("The set is empty: no answer is probable enough at this coverage, which may "
+          "happen where the model is unsure.")
 
+# %% ../../nbs/81_app.ipynb #ea0e50ca
 def _set_html(s, task=None):
     "The members of a set as cards: rank, probability, p-value"
-    if not len(s): return _tag("p", "The set is empty: no answer is probable enough at "
-        "this coverage, which may happen where the model is unsure.")
+    if not len(s): return _tag("p", _empty)
     from conformal_ar.tasks.chemistry import picture
     def card(i, text):
         drawn = picture(text) if task == "reactions" else ""
@@ -148,7 +150,8 @@ def _set_html(s, task=None):
         shown = _tag("code", html.escape(text) or "(the empty text)")
         return _tag("div", drawn, _tag("div", said), shown, class_="ca-card")
     cards = [card(i, text) for i, text in enumerate([*s][:MOST_DRAWN])]
-    more, cut = len(s) - MOST_DRAWN, "The search ran out of its budget. "*s.truncated
+    cut = "The search ran out of its budget. "*s.truncated
+    more = len(s) - MOST_DRAWN
     left = f"{more:,} more are in the table. " if more > 0 else ""
     means = "" if s.p_values is None else MEANS
     return _tag("div", *cards, class_="ca-set") + _tag("p", cut, left, means)
@@ -223,8 +226,8 @@ def _best_html(records, most=20):
     "The best answer of each line with a set"
     names = "texts", "probabilities", "p_values"
     head = "line", "input", "answers", "best answer", "probability", "p-value"
-    best = [(r["line"], r["input"], r["size"],
-             *(v for c in names for v in r.get(c, [])[:1]))
+    def first(r): return [v for c in names for v in r.get(c, [])[:1]]
+    best = [(r["line"], r["input"], r["size"], *first(r))
             for r in records if "texts" in r]
     def cell(v): return html.escape(f"{v:.2g}" if isinstance(v, float) else str(v))
     rows = [[_tag("td", cell(v)) for v in values] for values in best[:most]]

@@ -54,6 +54,8 @@ _css = """
 .ca-table { overflow-x: auto; margin-bottom: 8px }
 .ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
+
+# %% ../../nbs/82_app_page.ipynb #47bc37c6
 _examples = dict(
     reactions=["CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
                "CC(=O)c1ccoc1.[BH4-].[Na+].CO", "CCI.Oc1ccc(F)cc1"],
@@ -64,8 +66,9 @@ def _import_gradio():
     "Gradio, without its analytics; an error that says how to install it"
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     try: import gradio
-    except ImportError as e: raise ImportError("the application needs Gradio: "
-        "pip install 'conformal_ar[app,chem]'") from e
+    except ImportError as e:
+        need = "the application needs Gradio: pip install 'conformal_ar[app,chem]'"
+        raise ImportError(need) from e
     return gradio
 
 @cache
@@ -89,7 +92,8 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
     "The answer to a list"
     try:
         if not path: raise ValueError("choose a file first")
-        opened, tell = open_calibration(*source), lambda i, n: progress((i, n))
+        opened = open_calibration(*source)
+        def tell(i, n): progress((i, n))
         if form == ".sdf" and opened.task != "reactions": raise ValueError(
             "an SD file holds molecules: it needs a calibration of reactions")
         records, sets, notes = file_records(opened, path, coverage, tell, stereo)

@@ -8,14 +8,15 @@ __all__ = ['demo']
 # %% ../../nbs/79_demo.ipynb #a67dbbdb
 import time
 from pathlib import Path
-from typing import Annotated
+from textwrap import fill
 
 import typer
 
-from .command_line import (Device, TaskName, _canonicalize,
-                                           _choose_max_len, _load_model, _need_data,
-                                           _o, _procedure, _say, _writable, app)
-from .predict import _command, _table
+from .command_line import (Device, OtherModel, Seed, TaskName, _brief,
+                                           _canonicalize, _choose_max_len, _load_model,
+                                           _need_data, _option, _procedure, _say,
+                                           _writable, app)
+from .predict import _columns, _command, _shown
 
 # %% ../../nbs/79_demo.ipynb #aba1038f
 def _timed(f, *args, **kwargs):
@@ -46,13 +47,22 @@ def _check_coverages(name, ar, n_cal, coverages, max_len):
     for coverage in coverages:
         _procedure(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
 
+# %% ../../nbs/79_demo.ipynb #bd810212
+WIDE = 100 # columns of what is printed
+_main = "procedure guaranteed measured interval mean_size median_size empty".split()
+
+def _table(rows):
+    "The main numbers of results, for a terminal"
+    from conformal_ar.files import markdown_table
+    return markdown_table([_shown(r) for r in rows], [_columns[c][0] for c in _main])
+
 # %% ../../nbs/79_demo.ipynb #a9517bca
 def _chance(coverage, n_cal, n_test):
     "How far chance moves a measured coverage, in words"
     se = (coverage*(1 - coverage)/n_test * (n_cal + 1 + n_test)/(n_cal + 2))**0.5
     few = f"{n_cal:,} calibration and {n_test:,} test pairs" + " are few"*(se > 0.01)
-    return (f"{few}: around a coverage of {coverage:.3f} chance moves the measured one "
-            f"by about ±{se:.3f} (one standard error).")
+    return fill(f"{few}: around a coverage of {coverage:.3f} chance moves the measured "
+                f"one by about ±{se:.3f} (one standard error).", WIDE)
 
 # %% ../../nbs/79_demo.ipynb #6ae989db
 def _split(part, n_cal, n_test, seed):
@@ -70,7 +80,7 @@ def _example(s, target, most=5):
     members = ", ".join(s.texts[:most]) + f", … {len(s)} in all"*(len(s) > most)
     hit = "in" if target in s else "not in"
     empty = "" if len(s) else "  (empty set)"
-    return f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}"
+    return _brief(f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}", WIDE)
 
 # %% ../../nbs/79_demo.ipynb #85f94760
 def _row_of_plots(evaluations, path, height, plot):
@@ -81,10 +91,11 @@ def _row_of_plots(evaluations, path, height, plot):
     fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
                             squeeze=False, layout="constrained")
     for ax, name in zip(axs[0], names):
-        plot(ax, name, {f"coverage {coverage:g}": ev
-                        for (n, coverage), ev in evaluations.items() if n == name})
+        mine = {c: ev for (n, c), ev in evaluations.items() if n == name}
+        plot(ax, name, {f"coverage {c:g}": ev for c, ev in mine.items()})
     save_figure(fig, path)
 
+# %% ../../nbs/79_demo.ipynb #c45a5fa5
 def _sizes(ax, name, mine):
     "The sizes of a procedure's sets"
     from conformal_ar.plots import plot_set_sizes
@@ -158,7 +169,8 @@ def _reaction_example(s, target):
     if len(s) > 5: lines.append(f"    … {len(s)} molecules in all")
     if not len(s): lines.append("    (empty set)")
     hit = "in" if target in s.keys else "not in"
-    return "\n".join([s.input, f"  target {target}: {hit} the set", *lines])
+    lines = [s.input, f"  the target is {hit} the set: {target}", *lines]
+    return "\n".join(_brief(line, WIDE) for line in lines)
 
 # %% ../../nbs/79_demo.ipynb #b027ed99
 def _reaction_runs(ar, cal, test, coverages, max_len, most):
@@ -191,35 +203,33 @@ def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
     for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
     budget = [] if most is None else [
         f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
-        f"{n_test} inputs; their coverage counts that in."]
-    return rows, ["Sizes count molecules, strings are before merging; invalid ones are "
-        "no molecules and are dropped.", *budget, "",
+        f"{n_test} inputs;", "their coverage counts that in."]
+    return rows, ["Sizes count molecules.", *budget, "",
         "A few level sets, with the probability of each molecule (* is the target):",
         *(_reaction_example(sets[i], test.targets[i]) for i in first), "",
         f"results.json and pictures of these sets are in {output}"]
 
 # %% ../../nbs/79_demo.ipynb #015d5cff
-@app.command(epilog="It takes a few minutes; reactions are cleaned first, which takes "
-    "some more.")
+DemoTask = _option(TaskName, "Integer additions, or chemical reactions.")
+Output = _option(Path|None,
+    "Folder for results.json and the figures; demo, or demo-reactions.")
+OtherResults = _option(Path|None, "Another JSON file for the results.")
+Coverages = _option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
+    "several times; 0.8, 0.9 and 0.95, for reactions one that stays affordable.")
+NCal = _option(int|None, "Calibration pairs; 4000, for reactions 250.")
+NTest = _option(int|None, "Test pairs; 1500, for reactions 80.")
+Budget = _option(int|None, "Budget of the level sets: most unfinished prefixes of an "
+    "input at a step (reactions).", min=1)
+
+# %% ../../nbs/79_demo.ipynb #68efa867
+_epilog = "It takes a few minutes; reactions are cleaned first, which takes some more."
+
+@app.command(epilog=_epilog)
 def demo(
-    ctx:typer.Context,
-    task:Annotated[TaskName, _o(
-        help="Integer additions, or chemical reactions.")]="additions",
-    output:Annotated[Path|None, _o(
-        help="Folder for results.json and the figures; demo, or demo-reactions.")]=None,
-    results:Annotated[Path|None, _o(help="Another JSON file for the results.")]=None,
-    coverage:Annotated[list[float]|None, _o(help="Guaranteed coverage, in (0, 1); may "
-        "be given several times; 0.8, 0.9 and 0.95, for reactions one that stays "
-        "affordable.")]=None,
-    n_cal:Annotated[int|None, _o(
-        help="Calibration pairs; 4000, for reactions 250.")]=None,
-    n_test:Annotated[int|None, _o(help="Test pairs; 1500, for reactions 80.")]=None,
-    max_candidates:Annotated[int|None, _o(min=1, help="Budget of the level sets: most "
-        "unfinished prefixes of an input at a step (reactions).")]=None,
-    seed:Annotated[int, _o(min=0, help="Which held-out pairs calibrate and test.")]=0,
-    model:Annotated[str|None, _o(
-        help="Another model than the one that comes with the package.")]=None,
-    device:Device=None,
+    ctx:typer.Context, task:DemoTask="additions", output:Output=None,
+    results:OtherResults=None, coverage:Coverages=None, n_cal:NCal=None,
+    n_test:NTest=None, max_candidates:Budget=None, seed:Seed=0,
+    model:OtherModel=None, device:Device=None,
 ):
     "Calibrate procedures and test them, on integer additions or chemical reactions"
     from conformal_ar.conformal import check_risk
@@ -229,8 +239,8 @@ def demo(
         raise ValueError("--max-candidates is for --task reactions")
     coverages = list(dict.fromkeys(coverage or ([] if reactions else [0.8, 0.9, 0.95])))
     for c in coverages: check_risk(c, "coverage")
-    n_cal = n_cal if n_cal is not None else 250 if reactions else 4000
-    n_test = n_test if n_test is not None else 80 if reactions else 1500
+    if n_cal is None: n_cal = 250 if reactions else 4000
+    if n_test is None: n_test = 80 if reactions else 1500
     output = output or Path("demo-reactions" if reactions else "demo")
     _need_data(task) # or how to get them, before the model is loaded
     _writable(ctx, output)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from fastcore.basics import patch
 
 from ..hf.tokenizers import smiles_tokens
-from ..tables import Input, at, check_text, read_lines
+from ..tables import Input, at, check_input, check_text, read_lines
 from .chemistry import align_product
 from .reactions import BadReaction
 from .smiles_spellings import (Respelt, _listed, _rdkit,
@@ -152,13 +152,12 @@ def read_source(
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; an error that says why it cannot"
     clean, notes = clean_source(x.text, **options)
-    try:
-        if hasattr(ar, "check"): ar.check([clean])
+    try: check_input(clean, ar)
     except ValueError as e:
         unknown = None
         if hasattr(ar, "tokenizer"):
             unknown = unknown_part(x.text, clean, ar.tokenizer.get_vocab())
-        raise BadReaction(unknown or str(e).removeprefix("input 0: ")) from None
+        raise BadReaction(unknown or str(e)) from None
     return clean, notes
 
 # %% ../../nbs/57_reaction_inputs.ipynb #57c00002

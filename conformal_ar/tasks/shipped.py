@@ -171,6 +171,9 @@ def load_shipped(
     if not issubclass(ConformalLevelSets, cls): raise ValueError(
         f"{name} comes as ConformalLevelSets, not as {cls.__name__}")
     task, stored = SHIPPED_TASKS[name], read_shipped(name)
+    if options.get("coverage") is None and options.get("alpha") is None:
+        raise ValueError("give exactly one of coverage, alpha, such as "
+                         f'load("{name}", coverage={task.coverage}): any may be asked')
     form = options.pop("canonicalize", task.forms[0])
     asked = {c: options.pop(c) for c in CHOICES if c in options}
     _check_options(name, task.forms, form, options)
