@@ -17,10 +17,9 @@ from unittest import mock
 import numpy as np
 import torch
 
-from ..autoregressive import (prefix_scores, sequence_scores,
-                                         target_lengths)
-from .timing import (Bench, Run, Task, batches, compare,
-                                             score_pairs, timed)
+from ..autoregressive import prefix_scores, sequence_scores, target_lengths
+from .timing import (
+    Bench, Run, Task, batches, compare, score_pairs, timed)
 from ..hf.adapter import _no_bar, pad_rows, token_ids
 from ..beams import beam_search
 from ..levelsets import ConformalLevelSets

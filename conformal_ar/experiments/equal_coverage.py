@@ -131,6 +131,7 @@ def draw_orders(
     draws, T = np.random.default_rng(seed), check_count(repetitions, "repetitions")
     return [draws.permutation(n) for _ in range(T)]
 
+# %% ../../nbs/63_equal_coverage.ipynb #5705738b
 def calibrate_all(
     model:Autoregressor,         # The model
     per_token:np.ndarray,        # [N, L] prefix scores of the pool
