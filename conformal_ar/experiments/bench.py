@@ -121,6 +121,7 @@ def _prepare(task, n, folder):
     some = (task.inputs*ceil(n/len(task.inputs)))[:n]
     write_text(f"{folder}/inputs.jsonl", jsonl_text([dict(input=x) for x in some]))
 
+# %% ../../nbs/84_bench.ipynb #0ef27a6e
 def _on_workers(folder, workers, size=250):
     "[blocks, 2] when each block was finished, and the driver's MB then, on Ray"
     make = partial(HFSeq2Seq.from_pretrained, "additions", device="cpu")

@@ -107,6 +107,7 @@ def _columns(table, beyond=None):
     if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
+# %% ../../nbs/61_one_decode.ipynb #cba921c5
 def _passing(columns, thresholds, last=None):
     "Rows that pass every threshold, or every one up to step `last` of the row"
     keep = np.ones(columns.shape[1], bool)
@@ -121,6 +122,7 @@ def _last_steps(owner, length, columns, thresholds, n):
     np.maximum.at(last, owner[alive], length[alive] + 1)
     return last
 
+# %% ../../nbs/61_one_decode.ipynb #4c8eb132
 def _sizes_and_ranks(owner, keep, target, n):
     "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)
