@@ -67,8 +67,8 @@ def _check_pairs(sets, targets):
         several = [t] if isinstance(t, str) else t
         many = isinstance(several, (list, tuple)) and len(several) > 0
         if not (many and all(isinstance(u, str) for u in several)): raise ValueError(
-            f"target {i} is neither a text nor a list of texts but {type(t).__name__}: "
-            f"{t!r}")
+            f"target {i} is neither a text nor a list of texts "
+            f"but {type(t).__name__}: {t!r}")
 
 # %% ../nbs/58_evaluation.ipynb #57a53cf6
 def _check_classes(sets, canonicalize):
@@ -76,8 +76,8 @@ def _check_classes(sets, canonicalize):
     for i, s in enumerate(sets):
         if not isinstance(s, ClassSet): continue
         if canonicalize is None: raise ValueError(
-            f"set {i} is a set of classes: give canonicalize, the function that it was "
-            "merged with")
+            f"set {i} is a set of classes: give canonicalize, "
+            "the function that it was merged with")
         for text, key in zip(s.texts, s.keys):
             form = canonical_form(canonicalize, text)
             if form != key: raise ValueError(

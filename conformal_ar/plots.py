@@ -9,8 +9,8 @@ __all__ = ['house_style', 'plot_coverage', 'size_bins', 'plot_set_sizes', 'sprea
 # %% ../nbs/59_plots.ipynb #9cc368de
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import (FixedLocator, FuncFormatter, MaxNLocator, NullLocator,
-                               PercentFormatter)
+from matplotlib.ticker import (
+    FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter)
 
 from .conformal import clopper_pearson_interval
 from .evaluation import Evaluation

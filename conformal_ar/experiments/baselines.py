@@ -16,10 +16,10 @@ import torch
 from ..autoregressive import Autoregressor
 from ..beams import beam_search
 from ..conformal import clopper_pearson_lower
-from .draws import (RULES, Draws, accepted, draw_samples,
-                                            hits, set_confidence)
-from conformal_ar.experiments.equal_coverage import (EqualCoverage, calibrations,
-    decode_within, draw_orders, risk_spent)
+from .draws import (
+    RULES, Draws, accepted, draw_samples, hits, set_confidence)
+from .equal_coverage import (
+    EqualCoverage, calibrations, decode_within, draw_orders, risk_spent)
 from .sampling import ROUNDING, ConformalSampling
 from ..guarantee import Guarantee
 from ..levelsets import ConformalLevelSets

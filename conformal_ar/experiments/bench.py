@@ -22,15 +22,15 @@ import torch
 
 from ..autoregressive import target_lengths
 from ..dynamic import DynamicConformalBeams
-from .engines import (NotInstalled, against_ctranslate2,
-                                            against_generate, against_reference,
-                                            single_inputs)
-from .resources import (compiled, growth, long_prompts, memory,
-                                                peak_memory, preparing, where)
-from .timing import (PAIRS, Bench, Run, Task, batches,
-                                             compare, in_dtype)
-from ..files import (_version, check_file, markdown_table, write_results,
-                                write_text)
+from conformal_ar.experiments.engines import (
+    NotInstalled, against_ctranslate2, against_generate, against_reference,
+    single_inputs)
+from .resources import (
+    compiled, growth, long_prompts, memory, peak_memory, preparing, where)
+from .timing import (
+    PAIRS, Bench, Run, Task, batches, compare, in_dtype)
+from ..files import (
+    _version, check_file, markdown_table, write_results, write_text)
 from ..hf.seq2seq import HFSeq2Seq
 from ..levelsets import ConformalLevelSets
 from ..scale import predict_file
@@ -121,6 +121,7 @@ def _prepare(task, n, folder):
     some = (task.inputs*ceil(n/len(task.inputs)))[:n]
     write_text(f"{folder}/inputs.jsonl", jsonl_text([dict(input=x) for x in some]))
 
+# %% ../../nbs/84_bench.ipynb #0ef27a6e
 def _on_workers(folder, workers, size=250):
     "[blocks, 2] when each block was finished, and the driver's MB then, on Ray"
     make = partial(HFSeq2Seq.from_pretrained, "additions", device="cpu")
@@ -168,9 +169,8 @@ ALONE = "where", "preparing", "ray", "single", "prompts", "file" # run on reques
 
 # %% ../../nbs/84_bench.ipynb #884bd245
 # groups that one task is enough for
-ONLY = dict(growth="additions", memory="additions", many="additions",
-            preparing="reactions", ray="additions", prompts="additions",
-            file="additions")
+ONLY = dict.fromkeys(["growth", "memory", "many", "ray", "prompts", "file"],
+                     "additions") | dict(preparing="reactions")
 
 # %% ../../nbs/84_bench.ipynb #670c6b74
 def attempt(
@@ -188,13 +188,13 @@ def attempt(
 # %% ../../nbs/84_bench.ipynb #4be0f6c7
 def _shown(r):
     "One comparison, or why there is none, as texts"
-    def number(c, digits=0): return f"{r[c]:,.{digits}f}" if c in r else None
-    low, high = (number(f"ratio_{end}", 2) for end in ("low", "high"))
-    return dict(
-        task=r["task"], dtype=r.get("dtype"), ours=r.get("ours", r["group"]),
-        against=r.get("theirs", r["status"]), speed=number("our_speed"),
-        theirs=number("their_speed"), unit=r.get("unit"), ratio=number("ratio", 2),
-        range=f"{low}–{high}" if low else None, aim=r.get("aim"))
+    task = r["task"] + (", bfloat16" if r.get("dtype") == "bfloat16" else "")
+    ratio = None
+    if "ratio" in r:
+        ratio = f"{r['ratio']:.2f} ({r['ratio_low']:.2f}–{r['ratio_high']:.2f})"
+    return {"task": task, "ours": r.get("ours", r["group"]),
+            "against": r.get("theirs", r["status"]), "times as fast": ratio,
+            "aim": r.get("aim")}
 
 # %% ../../nbs/84_bench.ipynb #3d9f126b
 def show_rows(rows):

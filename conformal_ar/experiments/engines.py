@@ -17,10 +17,9 @@ from unittest import mock
 import numpy as np
 import torch
 
-from ..autoregressive import (prefix_scores, sequence_scores,
-                                         target_lengths)
-from .timing import (Bench, Run, Task, batches, compare,
-                                             score_pairs, timed)
+from ..autoregressive import prefix_scores, sequence_scores, target_lengths
+from .timing import (
+    Bench, Run, Task, batches, compare, score_pairs, timed)
 from ..hf.adapter import _no_bar, pad_rows, token_ids
 from ..beams import beam_search
 from ..levelsets import ConformalLevelSets
@@ -144,6 +143,7 @@ def _waits(wall):
     "Median and 95 % of seconds, in milliseconds"
     return dict(zip(("p50", "p95"), 1000*np.quantile(wall, [0.5, 0.95])))
 
+# %% ../../nbs/86_engines.ipynb #aad24245
 def _single_search(task, Reference, x, t, alpha):
     def ours(v): task.search([v], t, within=False, stop="ended"); return 1
     def theirs(v): reference_sets(Reference, task, [v], t); return 1
@@ -241,6 +241,7 @@ def ctranslate2_model(
 # %% ../../nbs/86_engines.ipynb #e9251135
 def _words(ar, rows): return [ar.tokenizer.convert_ids_to_tokens(row) for row in rows]
 
+# %% ../../nbs/86_engines.ipynb #7bb28954
 def ctranslate2_rows(translator, ar, inputs, beams, max_len, max_rows=1024):
     "Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch"
     found = translator.translate_batch(

@@ -113,6 +113,7 @@ def _calibrations(cp, scores_of, orders, n_cal):
         measured.append((scores[order[n_cal:]] >= cp.thresholds).all(1).mean())
     return cp.guarantee, np.array(rows), np.array(measured)
 
+# %% ../../nbs/63_equal_coverage.ipynb #513686d6
 def _searched(cp):
     "[L] the thresholds of a search, less the margin for rounding"
     if isinstance(cp, NestedConformalBeams): return cp.rows
@@ -131,6 +132,7 @@ def draw_orders(
     draws, T = np.random.default_rng(seed), check_count(repetitions, "repetitions")
     return [draws.permutation(n) for _ in range(T)]
 
+# %% ../../nbs/63_equal_coverage.ipynb #5705738b
 def calibrate_all(
     model:Autoregressor,         # The model
     per_token:np.ndarray,        # [N, L] prefix scores of the pool
@@ -192,6 +194,7 @@ def sizes_and_rows(
 class OverLimit(RuntimeError):
     "A search asked for more rows than it was given"
 
+# %% ../../nbs/63_equal_coverage.ipynb #78504d6e
 class Meter:
     "A model that counts the rows it is asked for and stops at a limit"
     def __init__(self, model, limit=float("inf")):

@@ -41,8 +41,8 @@ class DynamicDraws:
     def coverage(self, scores):
         "[A, T] share of the test targets, of prefix scores [n, L], that pass"
         def share(test, t): return (scores[test] >= t).all(1).mean()
-        return np.array([[share(*split) for split in zip(self.test, rows)]
-                         for rows in self.thresholds])
+        def shares(rows): return [share(test, t) for test, t in zip(self.test, rows)]
+        return np.array([shares(rows) for rows in self.thresholds])
 
 # %% ../../nbs/61_one_decode.ipynb #f853c0be
 def dynamic_draws(
@@ -59,8 +59,8 @@ def dynamic_draws(
     for alpha in step_alphas: check_feasible(alpha, n_cal, steps)
     ranks = np.array([step_ranks(alpha, n_cal, steps) for alpha in step_alphas])
     splits = list(random_splits(n, n_cal, n_test, repetitions, seed, fixed_test))
-    thresholds = np.array([[tolerance_region(scores[cal], k)[0] for cal, _ in splits]
-                           for k in ranks])
+    def drawn(k): return [tolerance_region(scores[cal], k)[0] for cal, _ in splits]
+    thresholds = np.array([drawn(k) for k in ranks])
     if np.isinf(thresholds).any(): raise ValueError(
         f"{np.isinf(scores[:, -1]).mean():.1%} of the targets have more than {steps} "
         "tokens, too many for these risks: some threshold is −∞. Use a larger max_len")
@@ -96,7 +96,7 @@ def decode_for_all(
     walk.run_all(inputs, progress, "decoding for all")
     def table(found):
         return gather(found, walk.truncated, walk.last_step, walk.expanded,
-                                    model.pad_token_id, normalize, width=steps)
+                      model.pad_token_id, normalize, width=steps)
     return table(walk.found), table(walk.unfinished) if unfinished else None
 
 # %% ../../nbs/61_one_decode.ipynb #a7d26ada
@@ -107,6 +107,7 @@ def _columns(table, beyond=None):
     if beyond is not None: scores[steps > table.length[:, None]] = beyond
     return np.ascontiguousarray(scores.T)
 
+# %% ../../nbs/61_one_decode.ipynb #cba921c5
 def _passing(columns, thresholds, last=None):
     "Rows that pass every threshold, or every one up to step `last` of the row"
     keep = np.ones(columns.shape[1], bool)
@@ -121,6 +122,7 @@ def _last_steps(owner, length, columns, thresholds, n):
     np.maximum.at(last, owner[alive], length[alive] + 1)
     return last
 
+# %% ../../nbs/61_one_decode.ipynb #4c8eb132
 def _sizes_and_ranks(owner, keep, target, n):
     "Set size and rank of the target of each of `n` inputs; 0 when it is missing"
     sizes, ranks = np.bincount(owner[keep], minlength=n), np.zeros(n, int)

@@ -161,9 +161,9 @@ def class_coverage(self:Passes,
     classes:int|None=None, # How many forms of a beam count, best strings first
 )->dict: # coverage, its interval from low to high, strings, invalid
     "Share of pairs whose beam holds the target in some form, or as the same text"
+    def formed(tokens): return [canonicalize(t) for t in self.model.decode(tokens)]
     beams, n, found = self.beam_table(width), len(self), {}
-    forms, targets = ([canonicalize(t) for t in self.model.decode(tokens)]
-                      for tokens in (beams.tokens, self.ids))
+    forms, targets = formed(beams.tokens), formed(self.ids)
     for owner, form in zip(beams.owner.tolist(), forms):
         if form is not None: found.setdefault(owner, {})[form] = True   # best first
     hits = sum(targets[owner] in list(mine)[:classes] for owner, mine in found.items())

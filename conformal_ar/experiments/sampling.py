@@ -35,8 +35,7 @@ def _stream(seed, x):
 # %% ../../nbs/66_sampling.ipynb #ca44856a
 class ConformalSampling(Procedure):
     "Sample until a calibrated rule says enough (after Quach et al. 2023)"
-    settings = (*Procedure.settings, "draws", "rule", "quality", "floor",
-                "seed")
+    settings = (*Procedure.settings, "draws", "rule", "quality", "floor", "seed")
     margin = 0. # stops allows for rounding
     missing = "are not accepted within {draws} draws"
 

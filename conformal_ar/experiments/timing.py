@@ -121,8 +121,7 @@ def search(self:Task, inputs, thresholds, within=True, **kwargs):
                             max_candidates=budget, **kwargs)
 
 # %% ../../nbs/83_timing.ipynb #7d0be528
-# calibration pairs, budget
-PAIRS = dict(additions=(4000, None), reactions=(1000, 64))
+PAIRS = dict(additions=(4000, None), reactions=(1000, 64)) # calibration pairs, budget
 
 # %% ../../nbs/83_timing.ipynb #b39495b2
 def held_out(name):
