@@ -57,9 +57,8 @@ PRESETS = {p.name: p for p in (PAPER, POCKET)}
 def _pretrained(name, dropout):
     "A checkpoint and its tokenizer; numbers are read, code that comes along is not run"
     safe = dict(trust_remote_code=False)
-    kinds = dict(dropout_rate=dropout, dtype=torch.float32)
-    model = AutoModelForSeq2SeqLM.from_pretrained(name, **safe, **kinds,
-                                                  use_safetensors=True)
+    kinds = dict(dropout_rate=dropout, dtype=torch.float32, use_safetensors=True)
+    model = AutoModelForSeq2SeqLM.from_pretrained(name, **safe, **kinds)
     return model, AutoTokenizer.from_pretrained(name, **safe)
 
 # %% ../../nbs/41_additions_model.ipynb #80ca036c
@@ -145,12 +144,12 @@ def generate_coverage(
 )->dict: # Coverage, its 95 % interval, n, width
     "Share of targets in a beam, with its Clopper–Pearson interval"
     model.eval()
-    parts = (part[i:i + batch_size] for i in range(0, len(part), batch_size))
-    hits = sum(t in found for some in parts
-               for t, found in zip(some.targets, _beams(model, tokenizer, some, width)))
-    n = len(part)
-    return dict(coverage=hits/n, interval=clopper_pearson_interval(hits, n), n=n,
-                width=width)
+    n, hits = len(part), 0
+    for some in (part[i:i + batch_size] for i in range(0, n, batch_size)):
+        found = _beams(model, tokenizer, some, width)
+        hits += sum(target in beam for target, beam in zip(some.targets, found))
+    interval = clopper_pearson_interval(hits, n)
+    return dict(coverage=hits/n, interval=interval, n=n, width=width)
 
 # %% ../../nbs/41_additions_model.ipynb #22ee43fc
 def save_model(

@@ -19,10 +19,9 @@ from transformers.utils import is_accelerate_available
 
 from ..files import write_text
 from .additions import load_additions
-from .additions_model import (PRESETS, Preset, Sums, collator,
-                                                exact_match,
-                                         generate_coverage, make_model, save_model,
-                                         train_pairs)
+from conformal_ar.tasks.additions_model import (
+    PRESETS, Preset, Sums, collator, exact_match, generate_coverage, make_model,
+    save_model, train_pairs)
 
 # %% ../../nbs/43_additions_training.ipynb #7c4dcc92
 class StopAt(TrainerCallback):

@@ -140,8 +140,6 @@ class ValidMolecule(SmilesGrammar):
         return found
 
 # %% ../../nbs/51_product_masks.ipynb #26d44ec2
-_ALL_RULES = 127 # of syntax, left to the grammar
-
 @cache
 def _prefix_reader():
     "A reader of partialsmiles that judges atoms without brackets, and its errors"
@@ -154,8 +152,9 @@ def _prefix_reader():
             bonds = self.getAdjustedExplicitValence(atom, state)
             nitro = atom.element == 7 and bonds <= 5
             return nitro or super().hasCommonValence(atom, state)
+    every_rule = 127 # of syntax, left to the grammar
     errors = exceptions.ValenceError, exceptions.KekulizationFailure
-    return Reader(True, _ALL_RULES), errors
+    return Reader(True, every_rule), errors
 
 # %% ../../nbs/51_product_masks.ipynb #3890752b
 @lru_cache(maxsize=200_000)

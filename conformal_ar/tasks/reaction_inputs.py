@@ -62,6 +62,7 @@ def _left_side(text):
     if not left: raise BadReaction("nothing stands before the arrow")
     return left, ["only what stands before the product was used"]
 
+# %% ../../nbs/57_reaction_inputs.ipynb #5bafa1eb
 def _molecule(text):
     "The canonical SMILES of a molecule; an error that says what is wrong with it"
     if not text: raise BadReaction("a dot with no molecule beside it")

@@ -102,8 +102,7 @@ def task_max_len(
     "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = getattr(model, "bare", model)
     known = {one["fingerprint"]: one["max_len"] for one in read_shipped(name)["lists"]}
-    mine = known.get(bare.fingerprint())
-    return _longest(bare, SHIPPED_TASKS[name]) if mine is None else mine
+    return known.get(bare.fingerprint()) or _longest(bare, SHIPPED_TASKS[name])
 
 # %% ../../nbs/93_shipped.ipynb #9c47647b
 def _bare(model, mask):
