@@ -19,7 +19,7 @@ from .blocks import digest
 from .groups import group_key, group_label
 from .loading import load
 from .saving import calibration_file
-from .tables import BadRow, Input, _input, of_one
+from .csv_jsonl import BadRow, Input, _input, of_one
 
 # %% ../nbs/75_batches.ipynb #6117d5f8
 def _halved(procedure, inputs):

@@ -18,7 +18,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .files import check_writable, jsonable, write_text
-from .tables import (TABLES, BadRow, _csv_lists, _csv_row, _csv_rows,
+from .csv_jsonl import (TABLES, BadRow, _csv_lists, _csv_row, _csv_rows,
                                  _json_rows, jsonl_text)
 
 # %% ../nbs/74_blocks.ipynb #b6542795

@@ -21,7 +21,7 @@ from .batches import PredictBatches, ScoreBatches
 from .blocks import (Blocks, BlockWriter, claim, digest, open_blocks,
                                  read_blocks)
 from .files import write_text
-from .tables import jsonl_text
+from .csv_jsonl import jsonl_text
 
 # %% ../nbs/92_scale.ipynb #b9f35438
 def run_blocks(

@@ -20,7 +20,7 @@ from .command_line import (_brief, _explain, _guaranteed,
 from .calibrate import _inputs, _sorted, _take
 from ..planning import coverage_band
 from ..saving import calibration_file
-from ..tables import Input
+from ..csv_jsonl import Input
 
 # %% ../../nbs/81_app.ipynb #969806da
 SECONDS = 30 # for one input: a set of ten takes less than one

@@ -17,7 +17,7 @@ from .app import (MOST_LINES, Looked, _error_html, _fixed, _list_html,
 from .command_line import _explain
 from .predict import _forms
 from ..files import write_text
-from ..tables import jsonl_text, sets_csv
+from ..csv_jsonl import jsonl_text, sets_csv
 
 # %% ../../nbs/82_app_page.ipynb #2aac1c11
 _policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "

@@ -17,7 +17,7 @@ from .command_line import (Data, Device, InputColumn, Model,
                                            _encode, _guaranteed, _load_model, _masked,
                                            _option, _procedure, _say, _say_lines,
                                            _short, _task, _tasks, _writable, app)
-from ..tables import (TABLES, Input, at, check_input, check_text,
+from ..csv_jsonl import (TABLES, Input, at, check_input, check_text,
                                  line_inputs, read_columns, table_inputs)
 
 # %% ../../nbs/77_calibrate.ipynb #9179a2d7

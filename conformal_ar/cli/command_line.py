@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..saving import is_shipped
-from ..tables import printable
+from ..csv_jsonl import printable
 
 # %% ../../nbs/76_command_line.ipynb #e25ef5c8
 def _short(e):

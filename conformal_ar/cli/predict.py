@@ -20,7 +20,7 @@ from .command_line import (Calibration, Coverage, Data, Device,
                                            _writable, app)
 from .calibrate import _inputs, _pairs, _sorted, _usable
 from ..saving import is_shipped
-from ..tables import Input, _input, at, jsonl_text, member_rows, sets_csv
+from ..csv_jsonl import Input, _input, at, jsonl_text, member_rows, sets_csv
 
 # %% ../../nbs/78_predict.ipynb #0b4fd3f1
 def _sdf(records):

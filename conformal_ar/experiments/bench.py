@@ -34,7 +34,7 @@ from ..files import (
 from ..hf.seq2seq import HFSeq2Seq
 from ..levelsets import ConformalLevelSets
 from ..scale import predict_file
-from ..tables import jsonl_text
+from ..csv_jsonl import jsonl_text
 
 # %% ../../nbs/84_bench.ipynb #b3e2eca3
 def bare_loop(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from fastcore.basics import patch
 
 from ..hf.tokenizers import smiles_tokens
-from ..tables import Input, at, check_input, check_text, read_lines
+from ..csv_jsonl import Input, at, check_input, check_text, read_lines
 from .chemistry import align_product
 from .reactions import BadReaction
 from .smiles_spellings import (Respelt, _listed, _rdkit,
