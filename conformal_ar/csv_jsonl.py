@@ -22,6 +22,8 @@ def read_lines(
     data = Path(path).read_bytes()
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ValueError(f"{path}: this is UTF-16; save it as UTF-8")
+    if data[:4] == b"PK\x03\x04": raise ValueError(
+        f"{path}: this is a workbook or another zip file; save it as CSV, in UTF-8")
     text = data.decode("utf-8-sig", "surrogateescape")
     return io.StringIO(text, newline="").readlines()
 
@@ -33,8 +35,9 @@ def check_text(
     odd = re.search("[\ud800-\udfff]", text)
     if odd is None: return text
     if "\udc80" <= odd[0] <= "\udcff":
-        said = f"not UTF-8: byte {ord(odd[0]) - 0xdc00:#x} at position {odd.start()}"
-    else: said = f"{odd[0]!r} at position {odd.start()} is half of a surrogate pair"
+        said = f"byte {ord(odd[0]) - 0xdc00:#x} at position {odd.start()}"
+        raise ValueError(f"not UTF-8: {said}; save the text as UTF-8")
+    said = f"{odd[0]!r} at position {odd.start()} is half of a surrogate pair"
     raise ValueError(f"{said}, so this is no text")
 
 # %% ../nbs/73_csv_jsonl.ipynb #03e53919
@@ -125,6 +128,7 @@ def text_of(
     if isinstance(row, BadRow): raise row
     if column not in row:
         have = ", ".join(row) or "none"
+        if ";" in have: have += "; separate columns by commas"
         raise ValueError(f"there is no column '{column}'; there are: {have}")
     value = row[column]
     if isinstance(value, str): return value

@@ -316,9 +316,12 @@ def _open_calibration(calibration, coverage=None, model=None, device=None, task=
     "A calibration of the package, or a saved one; and the task"
     from conformal_ar.loading import load
     if not is_shipped(name := str(calibration)):
-        if coverage is None: return _load_calibration(calibration, model, device, task)
-        raise ValueError(
-            f"--coverage is for the calibrations of the package: {name} has its own")
+        if coverage is not None: raise ValueError(
+            f"--coverage is for the calibrations of the package: {name} has its own; "
+            "calibrate again for another")
+        cp, task = _load_calibration(calibration, model, device, task)
+        if say and hasattr(cp, "guarantee"): _say(_guaranteed(cp.guarantee))
+        return cp, task
     from conformal_ar.tasks.shipped import SHIPPED_TASKS
     if model: raise ValueError(f"{name} brings its own model: leave --model out")
     if device: _check_device(device)

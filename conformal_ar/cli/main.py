@@ -119,8 +119,9 @@ def _table_text(rows, table):
     from conformal_ar.experiments.repetitions import with_error
     from conformal_ar.files import markdown_table
     settings, end, means = _tables[table]
-    def mean(r, c):
-        return with_error(r[c], r[c + end]) if c + end in r else f"{r[c]:.4f}"
+    def mean(r, c): # a share of repetitions, such as held, has no deviation of its own
+        if c == "held" or c + end not in r: return f"{r[c]:.4f}"
+        return with_error(r[c], r[c + end])
     def setting(v): return f"{v:g}" if isinstance(v, float) else str(v)
     shown = [dict(setting=", ".join(setting(r[c]) for c in settings)) |
              {c: mean(r, c) for c in means} for r in rows]

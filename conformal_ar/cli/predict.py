@@ -184,7 +184,7 @@ def evaluate(
     from conformal_ar.files import check_file, write_results
     if results: check_file(results)
     task = _task_of(calibration, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
+    cp, task = _open_calibration(calibration, coverage, model, device, task)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
     columns = input_column, target_column

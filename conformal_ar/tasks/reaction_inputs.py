@@ -79,7 +79,8 @@ _organic = "B C N O F Si P S Cl Br I".split() # their unpaired electrons mean a 
 def _radical(molecule):
     "A note where a molecule is a radical, or none"
     if "[" not in molecule: return []
-    atoms = list(_rdkit()[0].MolFromSmiles(molecule).GetAtoms())
+    chem, logs = _rdkit()
+    with logs.BlockLogs(): atoms = list(chem.MolFromSmiles(molecule).GetAtoms())
     odd = any(a.GetNumRadicalElectrons() for a in atoms if a.GetSymbol() in _organic)
     if not odd or len(atoms) == 1: return []
     return [f"{molecule!r} is a radical: are hydrogens missing in its brackets?"]
