@@ -195,7 +195,6 @@ def fill_cross(lean, cross, hidden):
 # %% ../../nbs/27_lean.ipynb #bec38218
 STRIDE = 64 # offsets are looked up for so many positions at once
 
-# %% ../../nbs/27_lean.ipynb #4d52f74c
 def step(
     lean:LeanT5, # From lean_t5
     own, # DynamicCache of prefixes, a row each; gets a token longer

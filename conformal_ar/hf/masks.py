@@ -67,7 +67,6 @@ def _known(self:Masked, inputs, device):
     "What each mask needs of the inputs"
     return tuple(m.prepare(inputs).to(device) for m in self.masks)
 
-# %% ../../nbs/33_masks.ipynb #f395d41c
 @patch
 def _forbid(self:Masked, log_probs, ids, known):
     "The log-probabilities of the next token, −∞ where a mask forbids it"

@@ -33,7 +33,6 @@ def _own(name, *default):
     "What a wrapper has from its model; the default where the model has none"
     return property(lambda self: getattr(self.ar, name, *default))
 
-# %% ../../nbs/32_rules.ipynb #18af6f8c
 class Wrapper:
     "An `Autoregressor` around another one, with its tokens, texts and rounding"
     def __init__(self, ar):
@@ -165,7 +164,6 @@ def score(self:Processed,
 # what a processor works out when it is first called
 _worked_out = ("prepared_bias_variables", "length_1_bias", "multi_token_biases")
 
-# %% ../../nbs/32_rules.ipynb #afee0a7b
 def _described(value):
     "Something printable that tells rules apart"
     if isinstance(value, torch.Tensor): return value.tolist()

@@ -45,7 +45,6 @@ def _read(self:HFSeq2Seq, rows, lean=None):
     out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
     return out.last_hidden_state, mask
 
-# %% ../../nbs/28_seq2seq.ipynb #43942388
 @patch
 def _encoded(self:HFSeq2Seq, inputs, lean=None):
     return self._read(self._input_ids(inputs), lean)
@@ -150,7 +149,6 @@ def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
     first = torch.full_like(owner, self.start_token_id)
     return self._step(own, DynamicCache(), hidden, mask, owner, first, lean)
 
-# %% ../../nbs/28_seq2seq.ipynb #e3d7d72a
 @patch
 def _trial_start(self:HFSeq2Seq, rows):
     "The first step, as a search takes it"
