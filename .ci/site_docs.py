@@ -142,9 +142,11 @@ def page_titles(cell):
 def fold_sources(cell):
     "Sources stand folded shut below their signatures; those without one say what they are"
     if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
-    names = [o.name for o in ast.parse(cell.source).body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
-    hidden = names and all(o.startswith("_") for o in names)
-    said = f"Source of {', '.join(f'`{o}`' for o in names)}" if hidden and len(names) < 4 else "Source"
+    body = ast.parse(cell.source).body
+    names = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
+    hidden = all(o.startswith("_") for o in names) # constants have no signature either
+    names = names or [t.id for o in body if isinstance(o, ast.Assign) for t in o.targets if isinstance(t, ast.Name)]
+    said = f"Source of {', '.join(f'`{o}`' for o in names)}" if names and hidden and len(names) < 4 else "Source"
     cell.source = cell.source.replace('#| code-fold: show\n#| code-summary: "Exported source"',
                                       f'#| code-fold: true\n#| code-summary: "{said}"')
 

@@ -98,7 +98,8 @@ def _columns(self:PredictionSet): # Heading to texts
 # %% ../nbs/07_sets.ipynb #04f877f0
 @patch
 def _repr_html_(self:PredictionSet, most=10):
-    def code(text): return f"<code>{html.escape(str(text))}</code>"
+    def code(text):
+        return f"<code>{html.escape(str(text))}</code>" if text != "" else "(empty)"
     def line(cells, tag="td"):
         return f"<tr>{''.join(f'<{tag}>{c}</{tag}>' for c in cells)}</tr>"
     size = {0: "empty set", 1: "1 sequence"}.get(len(self), f"{len(self)} sequences")
