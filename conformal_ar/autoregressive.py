@@ -81,6 +81,8 @@ def check_inputs(
     table = hasattr(inputs, "columns") or hasattr(inputs, "column_names")
     if table or isinstance(inputs, dict):
         raise TypeError(f"{name} are a table; give one of its columns")
+    if isinstance(inputs, (set, frozenset)):
+        raise TypeError(f"{name} are a set, which has no order: give a list")
     if not isinstance(inputs, (np.ndarray, torch.Tensor)):
         try: each = iter(inputs)
         except TypeError: raise TypeError(f"{name} must be a list, such as of texts, "

@@ -81,11 +81,15 @@ def check_writable(
 # %% ../nbs/69_files.ipynb #ffd787cd
 def check_file(
     path, # The file to write
+    source=None, # A file that is read
 )->Path: # The file
-    "Raise a clear error unless this file can be written"
+    "Raise a clear error unless this file can be written, and is not the one read"
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"'{path}' is a folder, a file is needed")
     if not _is_stream(path): check_writable(path.parent)
+    both = source is not None and path.exists() and os.path.exists(source)
+    if both and path.samefile(source):
+        raise ValueError(f"'{path}' is the file that is read: write to another")
     return path
 
 # %% ../nbs/69_files.ipynb #680c8424

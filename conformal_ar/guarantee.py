@@ -7,7 +7,7 @@ __all__ = ['KINDS', 'Guarantee', 'Selected']
 
 # %% ../nbs/06_guarantee.ipynb #a0e94f0e
 from dataclasses import dataclass, fields
-from math import ceil
+from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +85,8 @@ def _repr_markdown_(self:Guarantee):
     what = "A set contains the target with probability"
     if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
     whose = f", for {self.population}" if self.population else ""
-    return (f"{what} at least **{self.coverage:.4g}**, {how}{whose} "
+    least = floor(self.coverage*10_000 + 1e-6)/10_000 # never more than is guaranteed
+    return (f"{what} at least **{least:.4g}**, {how}{whose} "
             f"({self.kind}; {self.n_cal:,} calibration pairs).")
 
 # %% ../nbs/06_guarantee.ipynb #6d01eb7e

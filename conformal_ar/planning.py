@@ -65,11 +65,11 @@ def step_alpha_for(
     k, need = conformal_rank(risk, n), max(ceil(steps/risk) - 1, 2*steps - 2)
     most = Fraction(max(0, n + 1 - steps), n + 1)
     if k >= steps: return largest_alpha(k, n, steps)
-    few = f"{k} of {n} calibration pairs be dropped, fewer than the {steps} steps, each"
-    if steps == 1: few = f"none of {n} calibration pairs be dropped, and a threshold"
+    each = f"each of the {steps} steps" if steps > 1 else "a threshold"
     raise ValueError(
-        f"a coverage of {coverage} lets {few} must drop one: at most {most} "
-        f"({float(most):.4f}) can be guaranteed, or take n_cal >= {need}"
+        f"a coverage of {float(coverage):g} lets {k or 'none'} of {n} calibration pairs "
+        f"be dropped, but {each} must drop one: at most {most} ({float(most):.4f}) can "
+        f"be guaranteed, or take n_cal >= {need}"
         f"{', or fewer steps' if steps > 1 else ''}")
 
 # %% ../nbs/15_planning.ipynb #56841c44

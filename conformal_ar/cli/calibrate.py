@@ -73,8 +73,10 @@ def _usable(inputs, task, ar, **options):
 # %% ../../nbs/77_calibrate.ipynb #e5e09210
 def _target(x, clean, target, task):
     "A target as the model writes it; or several, where several are right"
-    if task != "reactions": return target
     if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
+    if not target.strip(): raise ValueError("the target is empty: fill it in, for to "
+        "leave out a pair because of its target voids the guarantee")
+    if task != "reactions": return target
     from conformal_ar.tasks.reaction_inputs import spell_target
     return spell_target(x.text, clean, target)
 

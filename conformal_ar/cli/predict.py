@@ -48,7 +48,7 @@ def _check_options(data, text, output, task, ignore_stereo):
     if (data is None) == (not text):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
-    if output: check_file(output)
+    if output: check_file(output, data)
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
     if output and output.suffix.lower() == ".sdf": raise ValueError(
@@ -182,7 +182,7 @@ def evaluate(
     "Measure coverage and set sizes on pairs of input and target"
     from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.files import check_file, write_results
-    if results: check_file(results)
+    if results: check_file(results, data)
     task = _task_of(calibration, task)
     cp, task = _open_calibration(calibration, coverage, model, device, task)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(

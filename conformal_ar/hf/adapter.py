@@ -285,10 +285,14 @@ def from_pretrained(cls:HFModel,
         with _no_bar() if Path(folder).is_dir() else nullcontext():
             model = cls.auto.from_pretrained(folder, **weights, **trust)
             tokenizer = AutoTokenizer.from_pretrained(folder, **trust)
-    except (OSError, ValueError) as e: raise OSError(
-        f"cannot load {str(name)!r}: it is neither a model of this package "
-        f"({', '.join(shipped)}), nor a folder with a model and a tokenizer, nor a "
-        f"model on the hub that {cls.auto.__name__} can load ({e})") from e
+    except (OSError, ValueError) as e:
+        why = str(e)
+        if why.startswith("Unrecognized configuration class"): # the list is long
+            why = "it is of another kind: try HFCausal, or HFSeq2Seq"
+        raise OSError(f"cannot load {str(name)!r}: it is neither a model of this "
+            f"package ({', '.join(shipped)}), nor a folder with a model and a "
+            "tokenizer, nor a model on the hub that "
+            f"{cls.auto.__name__} can load ({why})") from e
     return cls(model, tokenizer, device=device, **kwargs)
 
 # %% ../../nbs/24_adapter.ipynb #7c1a53ea
