@@ -67,9 +67,9 @@ def step_alpha_for(
     if k >= steps: return largest_alpha(k, n, steps)
     each = f"each of the {steps} steps" if steps > 1 else "a threshold"
     raise ValueError(
-        f"a coverage of {float(coverage):g} lets {k or 'none'} of {n} calibration pairs "
-        f"be dropped, but {each} must drop one: at most {most} ({float(most):.4f}) can "
-        f"be guaranteed, or take n_cal >= {need}"
+        f"a coverage of {float(coverage):g} lets {k or 'none'} of {n} calibration "
+        f"pairs be dropped, but {each} must drop one: at most {most} "
+        f"({float(most):.4f}) can be guaranteed, or take n_cal >= {need}"
         f"{', or fewer steps' if steps > 1 else ''}")
 
 # %% ../nbs/15_planning.ipynb #56841c44
