@@ -222,7 +222,7 @@ def calibrate(
     pairs:CalibrationPairs=1000, masks:Masks=False, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
-    "Calibrate a procedure on pairs of input and target, and save it"
+    "Calibrate a procedure on pairs of input and target"
     from conformal_ar.planning import one_risk
     procedure, names = procedure.value, (input_column, target_column)
     own = _own(procedure, coverage=coverage, alpha=alpha, step_alpha=step_alpha,

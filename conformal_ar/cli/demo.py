@@ -231,7 +231,7 @@ def demo(
     n_test:NTest=None, max_candidates:Budget=None, seed:Seed=0,
     model:OtherModel=None, device:Device=None,
 ):
-    "Calibrate procedures and test them, on integer additions or chemical reactions"
+    "Calibrate all procedures, and test them"
     from conformal_ar.conformal import check_risk
     from conformal_ar.files import check_file, write_results
     task, reactions = task.value, task == "reactions"
