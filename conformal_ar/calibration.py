@@ -140,13 +140,21 @@ def _lost(self:Calibration, lost, n):
     return (f"{said}, so no target can be reached. {self.remedy}; or are these not the "
             "targets of these inputs, spelt as the model writes them?")
 
+# %% ../nbs/09_calibration.ipynb #d1a0b2c4
+@patch
+def _times_share(self:Calibration, n, kept, k, groups):
+    "The coverage within the coverable pairs, times a bound on their share"
+    within, sure = Guarantee.exact(kept, k), self.confidence is not None
+    risk = self._delta(2*groups if sure else groups) # half for each of two bounds
+    share = clopper_pearson_lower(kept, n, risk)
+    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, self._sure)
+    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self._sure)
+
 # %% ../nbs/09_calibration.ipynb #a2168917
 @patch
 def _guaranteed(self:Calibration, label, n, kept, k, groups):
     "What dropping `k` of the `kept` among `n` pairs guarantees"
-    if self.conditional:
-        share = clopper_pearson_lower(kept, n, self._delta(groups))
-        return Guarantee((1 - k/(kept + 1))*share, "post-hoc", n, k, self._sure)
+    if self.conditional: return self._times_share(n, kept, k, groups)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if self.confidence is None: return exact
     least = exact.lower_bound(1 - self._delta(groups))

@@ -16,7 +16,6 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .autoregressive import Autoregressor, prefix_scores, take
-from .conformal import clopper_pearson_lower
 from .groups import by_length
 from .guarantee import Guarantee
 from .procedure import Procedure
@@ -142,11 +141,10 @@ MOST_LOST = 0.1 # Share of the coverage that a budget takes without a warning
 
 @patch
 def _after_truncation(self:DynamicConformalBeams, truncated):
-    "A lower bound of the coverage less an upper bound of the share truncated"
-    g, risk, out = self.guarantee, self._delta(2), int(truncated.sum())
-    reach = Guarantee.exact(g.n_cal, g.k).lower_bound(1 - risk)
-    share = 1 - clopper_pearson_lower(len(truncated) - out, len(truncated), risk)
-    least = Guarantee(max(0., reach - share), "post-hoc", g.n_cal, g.k, self._sure)
+    "Thresholds with what the budget leaves of their guarantee"
+    g, out = self.guarantee, int(truncated.sum())
+    exact = Guarantee.exact(g.n_cal, g.k)
+    least = exact.after_truncation(out, len(truncated), self._sure)
     if least.coverage < (1 - MOST_LOST)*g.coverage: warnings.warn(
         f"max_candidates={self.max_candidates} truncated {out} of {len(truncated)} "
         f"searches, so the coverage guaranteed is {least.coverage:.3f}, where the "

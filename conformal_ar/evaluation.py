@@ -50,13 +50,12 @@ class Evaluation:
     merging:dict|None=None       # For sets of classes: what merging did, merge_summary
 
     def __repr__(self):
-        low, high = self.interval
-        g = self.guarantee
-        held = "" if g is None else f" (guaranteed {g.coverage:.3f})"
-        return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} "
-                f"[{low:.3f}, {high:.3f}]{held}, mean_size={self.mean_size:.2f}, "
-                f"median_size={self.median_size:g}, empty={self.empty}, "
-                f"truncated={self.truncated})")
+        g, away = self.guarantee, self.standard_errors
+        held = "[{:.3f}, {:.3f}]".format(*self.interval)
+        if g: held = f"(guaranteed {g.coverage:.3f}, {away:+.1f} standard errors)"
+        return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
+                f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
+                f"empty={self.empty}, truncated={self.truncated})")
 
 # %% ../nbs/58_evaluation.ipynb #ff2b5c44
 def _check_pairs(sets, targets):

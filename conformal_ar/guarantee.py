@@ -14,7 +14,8 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .conformal import check_count, check_risk, clopper_pearson_interval
+from .conformal import (
+    check_count, check_risk, clopper_pearson_interval, clopper_pearson_lower)
 
 # %% ../nbs/06_guarantee.ipynb #4a09226d
 KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr")
@@ -71,7 +72,8 @@ def __repr__(self:Guarantee):
     places = max(3, 1 + ceil(-np.log10(1 - self.coverage))) if close else 3
     more = "" if self.confidence is None else f", confidence={self.confidence:g}"
     if self.population: more += f", population={self.population!r}"
-    return (f"Guarantee(coverage={round(self.coverage, places)}, kind={self.kind!r}, "
+    least = floor(self.coverage*10**places + 1e-6)/10**places
+    return (f"Guarantee(coverage={least}, kind={self.kind!r}, "
             f"n_cal={self.n_cal}{more})")
 
 # %% ../nbs/06_guarantee.ipynb #4dc9553a
@@ -85,7 +87,7 @@ def _repr_markdown_(self:Guarantee):
     what = "A set contains the target with probability"
     if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
     whose = f", for {self.population}" if self.population else ""
-    least = floor(self.coverage*10_000 + 1e-6)/10_000 # never more than is guaranteed
+    least = floor(self.coverage*10_000 + 1e-6)/10_000
     return (f"{what} at least **{least:.4g}**, {how}{whose} "
             f"({self.kind}; {self.n_cal:,} calibration pairs).")
 
@@ -120,8 +122,22 @@ def at_confidence(self:Guarantee,
     confidence:float=0.95, # Probability over calibration sets, in (0, 1)
 )->Guarantee: # Of kind 'pac'
     "A statement about this calibration set (Vovk 2012, proposition 2)"
-    coverage = self.lower_bound(confidence)
-    return Guarantee(coverage, "pac", self.n_cal, self.k, confidence, self.population)
+    whose = self.population or ("inputs of the group" if self.kind == "group" else None)
+    least = self.lower_bound(confidence)
+    return Guarantee(least, "pac", self.n_cal, self.k, confidence, whose)
+
+# %% ../nbs/06_guarantee.ipynb #e5a0b2c4
+@patch
+def after_truncation(self:Guarantee,
+    truncated:int,         # Searches that ran out of their budget
+    n:int,                 # Searches, of inputs that did not calibrate
+    confidence:float=0.95, # Probability over calibration sets, in (0, 1)
+)->Guarantee: # Of kind 'pac'
+    "What a budget leaves: a lower bound, less an upper bound of the share truncated"
+    side = float(1 - check_risk(confidence, "confidence"))/2
+    lost = 1 - clopper_pearson_lower(n - truncated, n, side)
+    left = max(0., self.lower_bound(1 - side) - lost)
+    return Guarantee(left, "pac", self.n_cal, self.k, confidence, self.population)
 
 # %% ../nbs/06_guarantee.ipynb #6c54d6db
 @patch
