@@ -39,9 +39,9 @@ class HFModel:
     ):
         _check_pair(model, tokenizer)
         self._check_kind(model)
-        self.device = _device(device)
-        self.model, self.tokenizer = _prepare(model, self.device, dtype), tokenizer
-        self.dtype = next(model.parameters()).dtype
+        self.model = _prepare(model, _device(device), dtype)
+        self.device, self.dtype = self.model.device, self.model.dtype
+        self.tokenizer = tokenizer
         self._find_tokens()
         if self.checks: check_paths(self)
 
@@ -275,16 +275,20 @@ def from_pretrained(cls:HFModel,
     dtype:torch.dtype=None, # Of weights and activations; float32 when None
     trust_remote_code:bool=False, # Run code that the folder or the hub brings?
     use_safetensors:bool=True, # None takes pickled weights too, for want of others
+    revision:str="main", # Branch, tag or commit on the hub
+    model_kwargs:dict=None, # Of the model's from_pretrained: quantization_config, ...
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
-    shipped, trust = shipped_models(), dict(trust_remote_code=trust_remote_code)
+    shipped = shipped_models()
+    both = dict(trust_remote_code=trust_remote_code, revision=revision)
     folder = shipped.get(str(name), name)
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
+    weights |= both | (model_kwargs or {})
     try:
         with _no_bar() if Path(folder).is_dir() else nullcontext():
-            model = cls.auto.from_pretrained(folder, **weights, **trust)
-            tokenizer = AutoTokenizer.from_pretrained(folder, **trust)
+            model = cls.auto.from_pretrained(folder, **weights)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except (OSError, ValueError) as e:
         why = str(e)
         if why.startswith("Unrecognized configuration class"): # the list is long

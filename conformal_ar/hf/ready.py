@@ -27,12 +27,13 @@ def _device(device=None):
 
 # %% ../../nbs/25_ready.ipynb #9b740cc5
 def _prepare(model, device, dtype):
-    "The model on its device, in evaluation mode, its GELU in one kernel"
+    "The model on its device, if it has none, in evaluation mode, GELU in one kernel"
     for m in model.modules():
         for name, child in m.named_children():
             if isinstance(child, NewGELUActivation):
                 setattr(m, name, torch.nn.GELU(approximate="tanh"))
-    return model.to(device=device, dtype=dtype).eval()
+    placed = getattr(model, "is_quantized", False) or hasattr(model, "hf_device_map")
+    return (model if placed else model.to(device=device, dtype=dtype)).eval()
 
 # %% ../../nbs/25_ready.ipynb #b07375a7
 def _special(name, *sources):
