@@ -29,6 +29,8 @@ def choose_max_len(
     "A maximum length for decoding (Deutschmann et al. 2024, section 6)"
     lengths = np.sort(np.asarray(lengths))
     if len(lengths) == 0: raise ValueError("lengths are empty")
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu": raise TypeError(
+        f"lengths must be whole numbers, not {lengths.dtype}: count tokens")
     if not 0 < quantile <= 1:
         raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
     return int(lengths[ceil(quantile*len(lengths)) - 1])
@@ -128,11 +130,12 @@ def _calibrate(self:DynamicConformalBeams, pairs, **kwargs):
         "max_candidates takes at least 2 calibration pairs: a fifth of them measures "
         "how often searches are truncated")
     trial = copy(self)
-    scores, _ = self.scores(pairs.part(range(n)), **kwargs)
+    order = np.random.default_rng(0).permutation(len(pairs.inputs)) # may be sorted
+    first, rest = map(np.sort, np.split(order, [n]))
+    scores, _ = self.scores(pairs.part(first), **kwargs)
     Procedure.calibrate_scores(trial, scores)
-    rest = take(pairs.inputs, range(n, len(pairs.inputs)))
     kwargs = {k: v for k, v in kwargs.items() if k != "batch_size"}
-    truncated = trial.search(rest, **kwargs).truncated
+    truncated = trial.search(take(pairs.inputs, rest), **kwargs).truncated
     self._found = {None: trial._after_truncation(truncated)}
     return self
 

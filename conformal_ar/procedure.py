@@ -25,7 +25,8 @@ from .evaluation import Evaluation, evaluate_sets
 from .groups import by_length, group_rows
 from .hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
-from .saving import function_name, restored, saved_fields, write_calibration
+from .saving import (
+    fingerprint_of_model, function_name, restored, saved_fields, write_calibration)
 from .search import threshold_search
 from .sets import PredictionSet
 
@@ -144,6 +145,7 @@ def calibrate(self:Procedure,
     self._found = None # should this calibration fail, the old one is gone
     pairs = self.read(inputs, targets, input_column, target_column)
     self.check_model(pairs)
+    self._made_with = self.model, fingerprint_of_model(self.model)
     return self._calibrate(pairs, progress=progress, **kwargs)
 
 # %% ../nbs/10_procedure.ipynb #eb2ffbd1

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies', 'saved_fields', 'restored', 'shipped_calibrations', 'is_shipped']
+           'function_name', 'identifies', 'saved_fields', 'fingerprint_of_model', 'restored', 'shipped_calibrations',
+           'is_shipped']
 
 # %% ../nbs/71_saving.ipynb #e60dde81
 import json, warnings
@@ -139,7 +140,7 @@ def saved_fields(
         group=function_name(cp.group) if edges is None else edges,
         canonicalize=function_name(cp.canonicalize),
         found=[_saved(label, found) for label, found in cp._found.items()],
-        fingerprint=_fingerprint(cp.model), notes=notes,
+        fingerprint=_same_model(cp), notes=notes,
         versions={p: version(p) for p in ("torch", "numpy", "scipy")})
 
 # %% ../nbs/71_saving.ipynb #fc4d9f95
@@ -157,8 +158,21 @@ def _saved(label, found):
                 scores=np.asarray(found.scores, float).tolist())
 
 # %% ../nbs/71_saving.ipynb #d4fd93fc
-def _fingerprint(model):
+def fingerprint_of_model(
+    model, # Autoregressor
+)->str|None: # None where it has no fingerprint()
+    "A name for what the scores of a model depend on"
     return model.fingerprint() if hasattr(model, "fingerprint") else None
+
+# %% ../nbs/71_saving.ipynb #b7a0b2c4
+def _same_model(cp):
+    "Fingerprint of the model; `ValueError` if `calibrate` saw another"
+    model, before = getattr(cp, "_made_with", (None, None))
+    now = fingerprint_of_model(cp.model)
+    if model is cp.model and before != now: raise ValueError(
+        "the model, its rules or its masks have changed since the calibration, whose "
+        "guarantee does not carry over: calibrate again")
+    return now
 
 # %% ../nbs/71_saving.ipynb #26f6cc75
 _none = type(None)
@@ -218,7 +232,7 @@ def _numbers(path, name, values):
 # %% ../nbs/71_saving.ipynb #901dba9f
 def _check_model(path, saved, model):
     "Raise `ValueError` for a model that the calibration was not made with"
-    if saved != _fingerprint(model): raise ValueError(
+    if saved != fingerprint_of_model(model): raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
         "another dtype), and its guarantee does not carry over: load that model, or "
         "calibrate again")
