@@ -7,7 +7,6 @@ __all__ = ['AdaptiveState', 'adaptive_threshold', 'adaptive_step', 'adaptive_bou
 
 # %% ../nbs/21_adaptive.ipynb #83bc60b8
 from dataclasses import replace
-from math import floor
 from pathlib import Path
 from typing import NamedTuple, Sequence
 
@@ -15,7 +14,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from .autoregressive import check_inputs
-from .conformal import check_count, check_risk, check_scores
+from .conformal import (
+    check_count, check_risk, check_scores, split_threshold)
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .loading import read_notes
@@ -35,10 +35,8 @@ def adaptive_threshold(
     state:AdaptiveState, # Before a step
 )->float: # −∞: everything; +∞: nothing
     "The threshold of the next set"
-    n = len(state.scores)
-    k = floor(state.level*(n + 1))
-    if not 0 < k <= n: return -np.inf if k <= 0 else np.inf
-    return float(np.partition(state.scores, k - 1)[k - 1])
+    if not 0 < state.level < 1: return -np.inf if state.level <= 0 else np.inf
+    return split_threshold(state.scores, state.level)
 
 # %% ../nbs/21_adaptive.ipynb #6c38cbed
 def adaptive_step(
@@ -86,15 +84,6 @@ def sets_at(
     return [Abstention(x) if v == -np.inf else replace(s, p_values=None)
             for x, v, s in zip(inputs, t, sets)]
 
-# %% ../nbs/21_adaptive.ipynb #6e7537b1
-def _kept_scores(procedure):
-    "Calibration scores of level sets, the missing ones as −∞"
-    if not isinstance(procedure, ConformalLevelSets) or procedure.group is not None:
-        raise TypeError("sets must be ConformalLevelSets without groups, "
-                        f"not {procedure!r:.80}")
-    n, kept = procedure.guarantee.n_cal, procedure._found[None].scores
-    return np.concatenate([np.full(n - len(kept), -np.inf), kept])
-
 # %% ../nbs/21_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
     "Level sets whose level follows the labels (Gibbs & Candès 2021)"
@@ -107,7 +96,10 @@ class AdaptiveLevelSets:
         window:int|None=None,      # Scores that thresholds are made of; None: n_cal
         seed:int=0,                # Of the order of the calibration scores
     ):
-        scores = np.random.default_rng(seed).permutation(_kept_scores(sets))
+        if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
+            raise TypeError("sets must be ConformalLevelSets without groups, "
+                            f"not {sets!r:.80}")
+        scores = np.random.default_rng(seed).permutation(sets.calibration_scores)
         asked = sets.coverage if coverage is None else coverage
         self.alpha = float(1 - check_risk(asked, "coverage"))
         self.step, self.decay = float(check_risk(step, "step")), float(decay)

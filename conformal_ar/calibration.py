@@ -280,6 +280,15 @@ def p_values(self:Calibration,
         p[own] = rank_p_values(scores[own], found.scores, n)
     return p
 
+# %% ../nbs/09_calibration.ipynb #e4581d59
+@patch(as_prop=True)
+def calibration_scores(self:Calibration)->np.ndarray: # [N]
+    "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
+    if not self.nested: raise TypeError(
+        f"{type(self).__name__} keeps no scores: have them again from scores_of")
+    kept = [(g.n_cal, self._found[of].scores) for of, g in self.guarantees.items()]
+    return np.concatenate([np.append(np.full(n - len(s), -inf), s) for n, s in kept])
+
 # %% ../nbs/09_calibration.ipynb #86d75188
 def at_coverage(
     cp,             # A calibrated procedure

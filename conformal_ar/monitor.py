@@ -62,7 +62,7 @@ def monitor_step(
 class ExchangeabilityMonitor:
     "Watches scores; a false alarm ever has probability at most `level` (Ville 1939)"
     def __init__(self,
-        calibration_scores:np.ndarray, # [n] from scores_of
+        calibration_scores:np.ndarray, # [n] kept ones, or from scores_of
         level:float=0.01,              # Probability of a false alarm, ever, in (0, 1)
         seed:int=0,                    # Of the draws that break ties
     ):

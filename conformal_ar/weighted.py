@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .adaptive import _kept_scores, sets_at
+from .adaptive import sets_at
 from .autoregressive import check_inputs
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
@@ -26,14 +26,14 @@ from .sets import PredictionSet
 def weighted_thresholds(
     scores:np.ndarray,  # [n] of calibration pairs
     weights:np.ndarray, # [n] of calibration pairs, not negative
-    new:np.ndarray,     # [m] weights of new inputs
+    new:np.ndarray,     # [m] weights of new inputs; ∞ where none was possible
     alpha:float,        # Risk, in (0, 1)
 )->np.ndarray: # [m]; −∞ where everything is kept
     "Smallest score with a weighted p-value above alpha (Tibshirani et al. 2019)"
     order = np.argsort(scores)
     below = np.cumsum(np.asarray(weights, float)[order])
-    new = np.asarray(new, float)
-    need = (alpha*(below[-1] + new) - new)*(1 + 1e-12) # of calibration weight; rounding
+    allowed = (alpha + 1e-12)*below[-1] # of calibration weight; against rounding
+    need = allowed - (1 - alpha)*np.asarray(new, float)
     k = np.searchsorted(below, need, "right").clip(max=len(below) - 1)
     return np.where(need < 0, -np.inf, np.asarray(scores, float)[order][k])
 
@@ -86,11 +86,10 @@ class WeightedLevelSets:
 # %% ../nbs/22_weighted.ipynb #20e008b2
 @patch
 def weights(self:WeightedLevelSets, inputs):
-    "[n] weights of inputs, checked"
+    "[n] weights of inputs, checked; ∞ for those that were not possible before"
     w = np.asarray(self.ratio(inputs), float)
-    fits = w.shape == (len(inputs),) and np.isfinite(w).all() and (w >= 0).all()
-    if fits: return w
-    raise ValueError("ratio must give one finite number, not negative, per input")
+    if w.shape == (len(inputs),) and (w >= 0).all(): return w
+    raise ValueError("ratio must give one number, not negative, per input")
 
 # %% ../nbs/22_weighted.ipynb #cdf8871a
 @patch(as_prop=True)
@@ -115,7 +114,10 @@ def calibrate(self:WeightedLevelSets,
     "Score the pairs and weigh them; `ValueError` where they are worth too few"
     pairs = self.sets.read(inputs, targets)
     scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
-    return self._weighted(scores, self.weights(pairs.inputs))
+    own = self.weights(pairs.inputs)
+    if np.isinf(own).any(): raise ValueError(
+        "ratio must give finite numbers here: inputs that calibrate were possible")
+    return self._weighted(scores, own)
 
 # %% ../nbs/22_weighted.ipynb #360e504d
 @patch
@@ -184,4 +186,4 @@ def load(cls:WeightedLevelSets,
     c = own["coefficients"]
     sets = ConformalLevelSets.load(folder, model, **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    return new._weighted(_kept_scores(sets), np.array(own["weights"], float))
+    return new._weighted(sets.calibration_scores, np.array(own["weights"], float))
