@@ -87,8 +87,8 @@ def _repr_markdown_(self:Guarantee):
     whose = f", for {self.population}" if self.population else ""
     least = floor(self.coverage*10_000 + 1e-6)/10_000 # never more than is guaranteed
     what = f"A set contains the target with probability at least **{least:.4g}**"
-    if self.kind == "fdr": what = (f"Of the answers taken{'' if sure else ' from a list'}, "
-        f"the share wrong is at most **{1 - least:.4g}**")
+    if self.kind == "fdr": what = ("Of the answers taken" + " from a list"*(not sure)
+        + f", the share wrong is at most **{1 - least:.4g}**")
     return f"{what}, {how}{whose} ({self.kind}; {self.n_cal:,} calibration pairs)."
 
 # %% ../nbs/06_guarantee.ipynb #6d01eb7e
