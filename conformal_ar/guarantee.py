@@ -64,7 +64,9 @@ class Guarantee:
 _meaning = dict(marginal="on average over calibration sets",
                 group="within the group, on average over calibration sets",
                 weighted="on average, where the likelihood ratios are right",
-                adaptive="in the long run", fdr="on average over batches")
+                adaptive="in the long run",
+                fdr="on average over lists and calibration sets, where a list of which "
+                    "none is taken counts as 0")
 
 @patch
 def __repr__(self:Guarantee):
@@ -84,12 +86,12 @@ def _repr_markdown_(self:Guarantee):
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
     elif sure: how = f"with confidence {sure:g} over calibration sets"
-    what = "A set contains the target with probability"
-    if self.kind == "fdr": what = "Of the answers taken, the share that is right is"
     whose = f", for {self.population}" if self.population else ""
     least = floor(self.coverage*10_000 + 1e-6)/10_000
-    return (f"{what} at least **{least:.4g}**, {how}{whose} "
-            f"({self.kind}; {self.n_cal:,} calibration pairs).")
+    what = f"A set contains the target with probability at least **{least:.4g}**"
+    if self.kind == "fdr": what = ("Of the answers taken" + " from a list"*(not sure)
+        + f", the share wrong is at most **{1 - least:.4g}**")
+    return f"{what}, {how}{whose} ({self.kind}; {self.n_cal:,} calibration pairs)."
 
 # %% ../nbs/06_guarantee.ipynb #6d01eb7e
 @patch

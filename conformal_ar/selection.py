@@ -93,7 +93,7 @@ class select(Procedure):
         model:Autoregressor,   # Such as HFSeq2Seq.from_pretrained("additions")
         *,
         max_len:int,           # Most tokens of an answer, the end token counted
-        fdr:float|None=None,   # Most wrong among those taken of a list, on average
+        fdr:float|None=None,   # Most wrong among those taken from a list, on average
         error:float|None=None, # In its place: among all answered, by one threshold
         confidence:float|None=None, # Over calibration sets, for error; None: 0.95
         score:str|Callable="probability", # Or margin; or a function of a beam's set
@@ -114,6 +114,10 @@ class select(Procedure):
         self.width = check_count(width, "width")
         super().__init__(model, max_len=max_len, confidence=confidence,
                          canonicalize=canonicalize)
+
+    def select(self, table, inputs=None):
+        raise TypeError("select keeps no rows of a table by thresholds, as other "
+                        "procedures do: use sets(table, inputs)")
 
 # %% ../nbs/20_selection.ipynb #1407e4c6
 @patch
@@ -137,12 +141,8 @@ def scores(self:select, pairs, **kwargs):
 
 # %% ../nbs/20_selection.ipynb #e7489dea
 @patch
-def tune(self:select,
-    inputs:Sequence,            # [N] inputs, or a table; not those that calibrate
-    targets:Sequence|None=None, # [N] targets, as for calibrate
-    **kwargs,                   # For the beam search (progress)
-)->select: # Itself, not calibrated
-    "Choose the cut-offs to test, on other data than those that calibrate"
+def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
+    "Choose the cut-offs to test, on other pairs than those that calibrate"
     if self.error is None: raise ValueError("fdr needs no tuning: calibrate")
     found = self.scores(self.read(inputs, targets), **kwargs)
     self.cutoffs, self._found = choose_cutoffs(*found, self.error), None
@@ -190,14 +190,18 @@ def sets(self:select, table, inputs):
     def first(s, k): return {f: getattr(s, f)[:k] for f in ROWS if hasattr(s, f)}
     return [replace(s, **first(s, int(t))) for s, t in zip(sets, self.taken(scores))]
 
+# %% ../nbs/20_selection.ipynb #7e4af751
+@patch
+def predict(self:select, inputs, **kwargs):
+    "As other procedures do; with fdr a list, from which answers are taken together"
+    if self.fdr is not None and isinstance(inputs, str): raise ValueError(
+        "fdr is about a whole list: give the list, or use error= for one at a time")
+    return Procedure.predict(self, inputs, **kwargs)
+
 # %% ../nbs/20_selection.ipynb #7413d211
 @patch
-def evaluate(self:select,
-    inputs:Sequence,            # [n] test inputs, which are one list; or a table
-    targets:Sequence|None=None, # [n] targets, as for calibrate
-    **kwargs,                   # For the beam search (progress)
-)->Selected:
-    "Take answers for test inputs and compare them with their targets"
+def evaluate(self:select, inputs, targets=None, **kwargs)->Selected:
+    "Take answers for test inputs, which are one list, and compare with their targets"
     ev = Procedure.evaluate(self, inputs, targets, **kwargs)
     n, right = int(ev.sizes.sum()), int(ev.covered.sum())
     return Selected(ev.n, n, n - right, self.guarantee)

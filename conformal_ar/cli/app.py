@@ -13,7 +13,7 @@ from math import floor
 from threading import Lock
 from typing import NamedTuple
 
-from ..batches import set_record, set_records, sum_up
+from ..batches import check_one_by_one, set_record, set_records, sum_up
 from ..calibration import at_coverage
 from .command_line import (_brief, _explain, _guaranteed,
                                            _open_calibration)
@@ -46,7 +46,7 @@ class Opened:
     def __init__(self,
         cp, # A calibrated procedure
         task:str|None=None, # What its texts are
-    ): self.cp, self.task, self.tables = cp, task, {}
+    ): self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
 
     def coverage(self, asked):
         "The coverage of its sets, which cannot be chosen where no scores were kept"

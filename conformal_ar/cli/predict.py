@@ -92,7 +92,7 @@ def predict(
     device:Device=None,
 ):
     "Predict one set of sequences for each input"
-    from conformal_ar.batches import set_records, sum_up
+    from conformal_ar.batches import check_one_by_one, set_records, sum_up
     from conformal_ar.files import write_text
     task = _task_of(calibration, task)
     _check_options(data, text, None if ray else output, task, ignore_stereo)
@@ -109,6 +109,7 @@ def predict(
         _writable(ctx, pictures)
     inputs = _asked(data, text, input_column, task)
     cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
+    if len(inputs) == 1 and not (data and _is_file(data)): check_one_by_one(cp)
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
     records = set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
