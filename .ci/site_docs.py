@@ -140,8 +140,11 @@ def page_titles(cell):
                          lambda m: f"[{title(m[1])}]({m[1]}.ipynb{m[2] or ''})", cell.source)
 
 def fold_sources(cell):
-    "Sources stand folded shut below their signatures; those without one say what they are"
+    "Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are"
     if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
+    if "open" in cell.directives_:
+        cell.source = cell.source.split("\n", 2)[2] # without the two lines of a fold
+        return
     body = ast.parse(cell.source).body
     names = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
     hidden = all(o.startswith("_") for o in names) # constants have no signature either
