@@ -50,7 +50,7 @@ class Procedure(Calibration):
         max_len:int, # Most tokens of a member, the end token counted
         max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
         canonicalize:Callable|None=None, # Text to canonical form or None: classes
-        nonempty:bool=False, # Keep the most probable sequence where a set is empty?
+        nonempty:bool=False, # Put the best sequence into a set that is empty?
         **kwargs
     ):
         _check_type(model)
@@ -207,7 +207,7 @@ def _row_scores(self:Procedure, table):
 # %% ../nbs/10_procedure.ipynb #dfa78839
 @patch
 def _filled(self:Procedure, table, inputs, **kwargs):
-    "The table with the most probable sequence of each input that had no row"
+    "The table with the best sequence of each input that had no row"
     empty = np.flatnonzero(table.set_sizes == 0)
     if len(empty) == 0: return table
     best = self._most_probable(take(inputs, empty), **kwargs)

@@ -192,7 +192,7 @@ Confidence = _option(float|None, "Probability over calibration sets that the cov
 # %% ../../nbs/77_calibrate.ipynb #a249b988
 MaxCandidates = _option(int|None, "Budget: most unfinished prefixes of an input at a "
     "step (level-sets, dynamic).", min=1)
-Nonempty = _option(bool, "Keep the most probable sequence where a set would be empty.",
+Nonempty = _option(bool, "Put the best sequence into a set that would be empty.",
     "--nonempty")
 Width = _option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
     max=_most_width)
