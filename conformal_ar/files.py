@@ -95,7 +95,8 @@ def check_file(
 # %% ../nbs/69_files.ipynb #680c8424
 def _cell(v, digits=3):
     if v is None or (isinstance(v, float) and math.isnan(v)): return "–"
-    if isinstance(v, (float, np.floating)): return f"{v:.{digits}f}"
+    if isinstance(v, (float, np.floating)): return f"{v:,.{digits}f}"
+    if isinstance(v, (int, np.integer)) and not isinstance(v, bool): return f"{v:,}"
     return str(v).replace("|", "\\|")
 
 # %% ../nbs/69_files.ipynb #01a9f1be
