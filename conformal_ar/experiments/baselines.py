@@ -142,7 +142,6 @@ def subset_entry(
     max_len:int,                # Decoding steps
     width:int,                  # Of the beams
     a_priori:bool, # Coverage chosen in advance, or the paper's Proposition 1?
-    confidence:float=0.95,      # Of the proposition's bound
 )->tuple[EqualCoverage|None, np.ndarray]: # With sizes and rows; [P, T] guaranteed
     "Beam subsets over repeated calibrations"
     runs, asked = {}, beams["asked"]
@@ -151,12 +150,12 @@ def subset_entry(
     scorer = new(alpha=0.5)
     scores, others = (scorer.scores_in(beams[k], ids[k]) for k in ("pool", "tuning"))
     inside = int(np.isfinite(others).sum())
-    lower = clopper_pearson_lower(inside, len(others), 1 - confidence)
+    lower = clopper_pearson_lower(inside, len(others), 0.05)
     for c in coverages:
         alpha = Fraction(risk_spent(c, n_cal, max_len)[1], n_cal + 1)
         try:
             if a_priori: cp = new(alpha=alpha)
-            else: cp = new(beam_alpha=1 - c/lower, confidence=confidence)
+            else: cp = new(beam_alpha=1 - c/lower)
             calibrated = (cp.calibrate_scores(scores[o[:n_cal]]) for o in orders)
             found = [(one.thresholds[0], one.guarantee) for one in calibrated]
         except ValueError: break # more than the beams can guarantee
