@@ -50,7 +50,7 @@ class Evaluation:
     merging:dict|None=None       # For sets of classes: what merging did, merge_summary
 
     def __repr__(self):
-        g, away = self.guarantee, self.standard_errors
+        g, away = self.guarantee, round(self.standard_errors, 1) + 0. # no -0.0
         held = "[{:.3f}, {:.3f}]".format(*self.interval)
         if g: held = f"(guaranteed {g.coverage:.3f}, {away:+.1f} standard errors)"
         return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
