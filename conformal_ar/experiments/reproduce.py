@@ -214,10 +214,10 @@ def dynamic_table(
 )->tuple[list[dict], list]: # Rows, and DynamicRepetitions
     "Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
     n_cal, n_test = int(share*len(passes)), min(n_test, len(passes)//2)
-    for alpha in step_alphas:                          # before anything is decoded
-        try: check_feasible(alpha, n_cal, passes.max_len)
-        except ValueError as e: raise ValueError(
-            f"{share:.0%} of the {len(passes):,} pairs calibrate, too few: {e}") from e
+    try: # before anything is decoded
+        for alpha in step_alphas: check_feasible(alpha, n_cal, passes.max_len)
+    except ValueError as e: raise ValueError(
+        f"{share:.0%} of the {len(passes):,} pairs calibrate, too few: {e}") from e
     scores, first, rows, found = passes.scores(), n_test if fixed_test else None, [], []
     for group, most, name in _decodes(step_alphas, max_candidates):
         draws = dynamic_draws(scores, group, n_cal, n_test, repetitions, seed,
