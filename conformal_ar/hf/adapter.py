@@ -197,7 +197,7 @@ def decode(self:HFModel,
 def quiet(self:HFModel):
     "The model in evaluation mode, unless its weights were converted since"
     if (now := self.model.dtype) != self.dtype: raise RuntimeError(
-        f"weights in {self.dtype} became {now} after this adapter was made, by model.to "
+        f"weights in {self.dtype} became {now} after the adapter was made, by model.to "
         "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
