@@ -35,7 +35,7 @@ class HFModel:
         model, # Of transformers, such as a T5ForConditionalGeneration
         tokenizer, # Its tokenizer
         device=None, # Such as cuda, mps or cpu; the first that exists when None
-        dtype:torch.dtype=None # Of weights and activations; the model's own when None
+        dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
         _check_pair(model, tokenizer)
         self._check_kind(model)
@@ -138,16 +138,17 @@ def _tokenized(self:HFModel, inputs):
 @patch
 def _input_ids(self:HFModel, inputs):
     "Checked token ids of input texts, not padded; those of the last `check` are known"
-    texts = self._texts(inputs)
+    texts, known = self._texts(inputs), self._checked
     self._check_texts(texts, "input")
-    if not all(text in self._checked for text in texts): return self._tokenized(texts)
-    return [self._checked[text] for text in texts]
+    if not all(text in known for text in texts): return self._tokenized(texts)
+    return [known[text] for text in texts]
 
 @patch
 def check(self:HFModel,
     inputs # List of texts
 ):
     "Raise a clear error for the first input that the model cannot take"
+    self._checked = {} # the tokenizer may have changed since
     self._checked = dict(zip(self._texts(inputs), self._input_ids(inputs)))
 
 # %% ../../nbs/24_adapter.ipynb #349d869a
@@ -194,7 +195,10 @@ def decode(self:HFModel,
 # %% ../../nbs/24_adapter.ipynb #72348e2d
 @patch(as_prop=True)
 def quiet(self:HFModel):
-    "The model in evaluation mode, whatever was done to it since"
+    "The model in evaluation mode, unless its weights were converted since"
+    if (now := self.model.dtype) != self.dtype: raise RuntimeError(
+        f"weights in {self.dtype} became {now} after the adapter was made, by model.to "
+        "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
 

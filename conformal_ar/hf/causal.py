@@ -34,7 +34,7 @@ class HFCausal(HFModel):
         model, # Of transformers, such as a LlamaForCausalLM
         tokenizer, # Its tokenizer
         device=None, # Such as cuda, mps or cpu; the first that exists when None
-        dtype:torch.dtype=None, # Of weights and activations; the model's own when None
+        dtype:torch.dtype=None, # To convert the weights to, in place; None: as they are
         chat:bool=False # Put inputs into the tokenizer's chat template?
     ):
         self.chat = chat

@@ -6,6 +6,7 @@
 __all__ = ['ConformalGenerateOutput', 'conformal_generate', 'generate_arguments', 'target_log_probs']
 
 # %% ../../nbs/35_generate.ipynb #03e0fcfd
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 
@@ -64,11 +65,12 @@ def conformal_generate(
     ar = prepared(model, input_ids, generation_config, model_kwargs)
     longest = longest_of(stopping_criteria, generation_config)
     criteria = other_ends(stopping_criteria, ar.end_token_id)
-    if rules is not None: check_calibrated(ar, logits_processor, criteria, rules)
     n, L = len(input_ids), longest - input_ids.shape[1]
+    how = dict(normalize=normalize, max_candidates=max_candidates)
+    asked = dict(how, max_new_tokens=L, thresholds=thresholds)
+    if rules is not None: check_calibrated(ar, logits_processor, criteria, asked, rules)
     t = step_thresholds(thresholds, L, n)
-    search = partial(threshold_search, inputs=range(n), normalize=normalize,
-                     max_rows=max_rows, max_candidates=max_candidates)
+    search = partial(threshold_search, inputs=range(n), max_rows=max_rows, **how)
     if not criteria:
         table = search(Processed(ar, logits_processor), thresholds=t, max_len=L)
     else:
@@ -91,17 +93,17 @@ def generate_arguments(
         raise TypeError("generate does not know masks: use sets.predict")
     if sets.group is not None:
         raise TypeError("generate does not know groups: use sets.predict")
-    thresholds = sets.thresholds - sets.margin
+    search = dict(max_new_tokens=sets.max_len, thresholds=sets.thresholds - sets.margin,
+                  normalize=sets.normalize, max_candidates=sets.max_candidates)
     rules = getattr(model, "logits_processor", LogitsProcessorList())
     ar = model.ar if isinstance(model, Processed) else model
     if getattr(ar, "other_ends", ()): raise TypeError(
         "generate does not know that several end tokens are one: use sets.predict")
-    seen = CalibratedOn(getattr(ar, "model", None), list(rules), special_tokens(ar))
-    return dict(custom_generate=conformal_generate, thresholds=thresholds, rules=seen,
-                normalize=sets.normalize, max_candidates=sets.max_candidates,
-                max_new_tokens=sets.max_len, do_sample=False, num_beams=1,
-                eos_token_id=ar.end_token_id, pad_token_id=ar.pad_token_id,
-                logits_processor=rules)
+    seen = CalibratedOn(getattr(ar, "model", None), getattr(ar, "dtype", None),
+                        list(rules), special_tokens(ar), deepcopy(search))
+    return dict(custom_generate=conformal_generate, rules=seen, do_sample=False,
+                num_beams=1, eos_token_id=ar.end_token_id,
+                pad_token_id=ar.pad_token_id, logits_processor=rules, **search)
 
 # %% ../../nbs/35_generate.ipynb #605ef6fb
 def target_log_probs(

@@ -193,8 +193,10 @@ def step_thresholds(
 class CalibratedOn(NamedTuple):
     "What a calibration saw"
     model:object # Of transformers
+    dtype:torch.dtype # Of its weights
     rules:list # Logits processors, in order
     tokens:tuple # Ids of start (None for a decoder-only model), end and padding
+    search:dict # max_new_tokens, thresholds, normalize, max_candidates
 
 # %% ../../nbs/34_generate_call.ipynb #837ad233
 def special_tokens(ar):
@@ -207,7 +209,7 @@ def same_rules(these, those):
     return len(these) == len(those) and all(map(same, these, those))
 
 # %% ../../nbs/34_generate_call.ipynb #ac32e9fd
-def check_calibrated(ar, logits_processor, criteria, seen):
+def check_calibrated(ar, logits_processor, criteria, search, seen):
     "Raise when `generate` does something else than what calibration saw"
     if not isinstance(seen, CalibratedOn): raise TypeError(
         "rules must come from generate_arguments(sets), or be None for no check; "
@@ -215,14 +217,18 @@ def check_calibrated(ar, logits_processor, criteria, seen):
     def names(objects): return [type(o).__name__ for o in objects]
     through = ("Coverage is guaranteed under the same conditions only; rules=None lets "
                "others through, without a guarantee")
-    if ar.model is not seen.model: raise ValueError(
-        "generate runs on another model object than calibration: call "
-        f"sets.model.model.generate. {through}")
+    if ar.model is not seen.model or ar.dtype != seen.dtype: raise ValueError(
+        "generate runs on another model object than calibration, or in another dtype: "
+        f"call sets.model.model.generate, its weights as they were. {through}")
     if special_tokens(ar) != seen.tokens or criteria:
         too = f" and ends sequences by {names(criteria)} too" if criteria else ""
         raise ValueError("calibration saw no other ends than the end token: start, end "
                          f"and padding {seen.tokens}; generate has "
                          f"{special_tokens(ar)}{too}. {through}")
+    for name, value in seen.search.items():
+        if not np.array_equal(search[name], value): raise ValueError(
+            f"calibration saw {name}={value}, and generate, by its keywords "
+            f"or stopping criteria, has {search[name]}. {through}")
     if not same_rules(logits_processor, seen.rules): raise ValueError(
         f"calibration saw the rules {names(seen.rules)}, and generate applies "
         f"{names(logits_processor)}, differing in class, settings or order (some may "
