@@ -16,9 +16,9 @@ import torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-from conformal_ar.autoregressive import (
-    Autoregressor, check_log_probs, input_length, real_tokens, stepwise_scores, take,
-    target_lengths)
+from .autoregressive import (
+    Autoregressor, check_inputs, check_log_probs, input_length, real_tokens,
+    stepwise_scores, take, target_lengths)
 
 # %% ../nbs/03_checks.ipynb #006a2b09
 ODDS = ((0, .3, 6., 1., 2.),  # After nothing: padding, end, a, b, c
@@ -208,6 +208,7 @@ def prefix_bytes(token, tokens, words)->int:
 # %% ../nbs/03_checks.ipynb #03fabe1f
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
     "Indices of inputs of like length, `size()` at a time, with a progress bar"
+    if isinstance(inputs, str): check_inputs(inputs) # which says what is wrong
     order = sorted(range(len(inputs)), key=lambda i: input_length(inputs[i]))
     order = np.array(order, dtype=int)
     with tqdm(total=len(inputs), disable=not progress, desc=desc, unit="input") as bar:
