@@ -35,6 +35,8 @@ def run_blocks(
 )->Iterator[dict]: # Number of each block, and whether it was computed now
     "Compute the blocks of a file that are not in the folder yet"
     folder = Path(folder).resolve()
+    if workers and address is None: raise ValueError(
+        "workers are on a Ray cluster: give its address, such as local")
     claim(folder, dict(input=digest(blocks.path), block_size=blocks.size,
                        blocks=len(blocks), **about))
     writer = BlockWriter(blocks, folder, make)
