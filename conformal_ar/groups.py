@@ -101,7 +101,11 @@ def group_rows(
     n:int,                # Pairs
 )->dict: # Label of each group to the rows of its pairs; without group, None to all
     "Which pairs belong to which group"
-    if group is None: return {None: np.arange(n)}
+    if group is None:
+        if labels is not None: raise ValueError(
+            "groups of pairs are given, but no group= that predicts by them: give it "
+            "to the procedure, or leave them out")
+        return {None: np.arange(n)}
     if labels is None or len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels or [])} groups")
     keys = [group_key(label) for label in labels]

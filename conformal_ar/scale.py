@@ -17,11 +17,12 @@ from typing import Callable, Iterator
 import numpy as np
 from tqdm import tqdm
 
-from .batches import PredictBatches, ScoreBatches
-from .blocks import (Blocks, BlockWriter, claim, digest, open_blocks,
-                                 read_blocks)
+from .batches import PredictBatches, ScoreBatches, scored_by
+from .blocks import (Blocks, BlockWriter, check_column, claim, digest,
+                                 open_blocks, read_blocks)
 from .files import write_text
 from .csv_jsonl import jsonl_text
+from .pairs import read_pairs
 
 # %% ../nbs/92_scale.ipynb #b9f35438
 def run_blocks(
@@ -34,7 +35,10 @@ def run_blocks(
 )->Iterator[dict]: # Number of each block, and whether it was computed now
     "Compute the blocks of a file that are not in the folder yet"
     folder = Path(folder).resolve()
-    claim(folder, dict(input=digest(blocks.path), block_size=blocks.size, **about))
+    if workers and address is None: raise ValueError(
+        "workers are on a Ray cluster: give its address, such as local")
+    claim(folder, dict(input=digest(blocks.path), block_size=blocks.size,
+                       blocks=len(blocks), **about))
     writer = BlockWriter(blocks, folder, make)
     if address is None: yield from map(writer.write, range(len(blocks)))
     else: yield from _on_ray(writer, address, workers)
@@ -52,9 +56,11 @@ def predict_file(
     **functions,           # For load: group, canonicalize
 )->Iterator[dict]: # Number of each block, and whether it was computed now
     "Predict sets for a file, a block at a time"
+    blocks = open_blocks(path, size)
+    check_column(blocks, column)
     make = partial(PredictBatches, calibration, make_model, column, **functions)
     about = dict(calibration=make().digest, column=column)
-    return run_blocks(open_blocks(path, size), folder, make, about, address, workers)
+    return run_blocks(blocks, folder, make, about, address, workers)
 
 # %% ../nbs/92_scale.ipynb #c9fffe17
 def score_pairs(
@@ -62,13 +68,14 @@ def score_pairs(
     inputs:list,         # [n] inputs
     targets:list,        # [n] texts, or lists of right ones
     folder:str|Path,     # Where blocks are kept
-    of=(),               # What the scores depend on beside the pairs, say a fingerprint
+    of=(),               # What else the scores depend on, as JSON
     progress:bool=False, # Show a bar?
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
-    text = jsonl_text([dict(input=x, target=y) for x, y in zip(inputs, targets)])
-    name = sha256(repr([of, text]).encode()).hexdigest()[:32]
+    pairs = zip(*read_pairs(inputs, targets))
+    text = jsonl_text([dict(input=x, target=ys) for x, ys in pairs])
+    name = sha256(repr([of, scored_by(procedure), text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
     make = partial(ScoreBatches, lambda: procedure)
     done = run_blocks(blocks, Path(folder)/name, make, {})

@@ -21,11 +21,19 @@ from ..csv_jsonl import (TABLES, Input, at, check_input, check_text,
                                  line_inputs, read_columns, table_inputs)
 
 # %% ../../nbs/77_calibrate.ipynb #9179a2d7
+def _check_columns(table, *names):
+    "Refuse names of columns where there are none"
+    odd = {*names} - {"input", "target"}
+    if odd and not table: raise ValueError(
+        f"there is no column '{min(odd)}': only tables, such as CSV, have columns")
+
+# %% ../../nbs/77_calibrate.ipynb #9179a2d8
 def _inputs(path, column, task):
     "The inputs in a file of any kind"
     kind = Path(path).suffix.lower()
-    if kind in TABLES or (task != "reactions" and kind != ".txt"):
-        return table_inputs(path, column)
+    table = kind in TABLES or (task != "reactions" and kind != ".txt")
+    _check_columns(table, column)
+    if table: return table_inputs(path, column)
     if task == "reactions":
         from conformal_ar.tasks.reaction_inputs import smi_inputs
         rows = smi_inputs(path)
@@ -96,6 +104,14 @@ def _file_pairs(path, columns, task, ar):
     return [clean for _, clean in good], targets
 
 # %% ../../nbs/77_calibrate.ipynb #bc3afd15
+def _check_used(data, task, pairs, *columns):
+    "Refuse options that these data do not use"
+    _check_data(data, task)
+    if pairs and data not in _tasks: raise ValueError(
+        f"--pairs is for {' and '.join(_tasks)}: of a file all pairs are used")
+    lines = task == "reactions" and Path(data).suffix.lower() not in TABLES
+    _check_columns(not (lines or data in _tasks), *columns)
+
 def _pairs(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
     _check_data(data, task)
@@ -123,11 +139,12 @@ def _own(procedure, **options):
     return given
 
 # %% ../../nbs/77_calibrate.ipynb #b0eff439
-def _check_len(procedure, max_len, lengths, task):
+def _check_len(procedure, max_len, lengths, task, data):
     "Refuse two ways to say the most tokens, or none where one is needed"
     if max_len is not None and lengths: raise ValueError("give --max-len or --lengths")
+    same = lengths and lengths.resolve() == Path(data).resolve()
     given = max_len is not None or lengths is not None
-    if not (given or task or procedure == "level-sets"): raise ValueError(
+    if same or not (given or task or procedure == "level-sets"): raise ValueError(
         f"{procedure} needs --max-len, or --lengths with a file of other pairs, "
         "say training pairs: the calibration pairs must not choose the longest target")
 
@@ -208,7 +225,8 @@ MissOrBound = _option(TooLong|None, "Targets beyond max-len: misses, or a bound 
 MaxLen = _option(int|None, "Most tokens of a sequence and its end; level sets need "
     "none, a named task knows it.", min=1, max=_most_len)
 Lengths = _option(Path|None, "File of other pairs, whose targets choose max-len.")
-CalibrationPairs = _option(int, "How many pairs of a named task.", min=1)
+CalibrationPairs = _option(int|None,
+    "How many pairs of a named task; 1000 by default.", min=1)
 
 # %% ../../nbs/77_calibrate.ipynb #c1b3b312
 @app.command()
@@ -219,7 +237,7 @@ def calibrate(
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     nonempty:Nonempty=False, width:Width=None, by_class:ByClass=False,
     too_long:MissOrBound=None, max_len:MaxLen=None, lengths:Lengths=None,
-    pairs:CalibrationPairs=1000, masks:Masks=False, input_column:InputColumn="input",
+    pairs:CalibrationPairs=None, masks:Masks=False, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target"
@@ -234,13 +252,14 @@ def calibrate(
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     named = task or model or data in _tasks
     task, model = _task(task, model, data)
-    _check_len(procedure, max_len, lengths, task)
+    _check_len(procedure, max_len, lengths, task, data)
     if masks and task != "reactions": raise ValueError("--masks is for reactions")
-    _check_data(data, task)
+    also = [] if lengths else [target_column] # else those of the lengths
+    _check_used(data, task, pairs, input_column, *also)
     _writable(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
     ar = _masked(_load_model(model, device), masks)
-    try: inputs, targets = _pairs(data, 0, pairs, names, task, ar)
+    try: inputs, targets = _pairs(data, 0, pairs or 1000, names, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"

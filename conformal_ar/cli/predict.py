@@ -18,7 +18,8 @@ from .command_line import (Calibration, Coverage, Data, Device,
                                            _guaranteed, _load_calibration,
                                            _open_calibration, _option, _say, _task_of,
                                            _writable, app)
-from .calibrate import _inputs, _pairs, _sorted, _usable
+from .calibrate import (_check_columns, _check_used, _inputs, _pairs,
+                                        _sorted, _usable)
 from ..saving import is_shipped
 from ..csv_jsonl import Input, _input, at, jsonl_text, member_rows, sets_csv
 
@@ -49,6 +50,8 @@ def _check_options(data, text, output, task, ignore_stereo):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
     if output: check_file(output, data)
+    if output and output.suffix.lower() in (".tsv", ".parquet", ".xlsx"):
+        raise ValueError(f"{output}: sets go into .csv, .jsonl or .sdf files")
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
     if output and output.suffix.lower() == ".sdf": raise ValueError(
@@ -63,8 +66,9 @@ def _is_file(data): # else it is an input itself; os.path bears names that are t
 def _asked(data, text, column, task):
     "The inputs: of a file, or as they were typed"
     if data and not _is_file(data): text = [data]
-    if text: return [Input(i, t) for i, t in enumerate(text, 1)]
-    return _inputs(data, column, task)
+    if not text: return _inputs(data, column, task)
+    _check_columns(False, column)
+    return [Input(i, t) for i, t in enumerate(text, 1)]
 
 # %% ../../nbs/78_predict.ipynb #19ee6113
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
@@ -97,6 +101,7 @@ def predict(
     task = _task_of(calibration, task)
     _check_options(data, text, None if ray else output, task, ignore_stereo)
     own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
+    if workers and not ray: raise ValueError("--workers is for --ray")
     if ray:
         if pictures: raise ValueError("--pictures does not go with --ray")
         if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
@@ -170,13 +175,13 @@ def _result(cp, ev, seconds):
 
 # %% ../../nbs/78_predict.ipynb #491a49e4
 Results = _option(Path|None, "JSON file for the numbers.")
-TestPairs = _option(int, "How many pairs of a named task; others than those of "
-    "`calibrate`.", min=1)
+TestPairs = _option(int|None, "How many pairs of a named task, others than those of "
+    "`calibrate`; 200 by default.", min=1)
 
 @app.command()
 def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data, coverage:Coverage=None,
-    results:Results=None, pairs:TestPairs=200, task:Task=None, model:SameModel=None,
+    results:Results=None, pairs:TestPairs=None, task:Task=None, model:SameModel=None,
     input_column:InputColumn="input", target_column:TargetColumn="target",
     device:Device=None,
 ):
@@ -184,12 +189,12 @@ def evaluate(
     from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.files import check_file, write_results
     if results: check_file(results, data)
-    task = _task_of(calibration, task)
+    task, columns = _task_of(calibration, task), (input_column, target_column)
+    _check_used(data, task, pairs, *columns)
     cp, task = _open_calibration(calibration, coverage, model, device, task)
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
-    columns = input_column, target_column
-    inputs, targets = _pairs(data, 1, pairs, columns, task, cp.model)
+    inputs, targets = _pairs(data, 1, pairs or 200, columns, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     row, said = _result(cp, ev, round(time.perf_counter() - start, 2))
