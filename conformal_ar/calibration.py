@@ -8,6 +8,7 @@ __all__ = ['Calibration', 'Calibrated', 'at_coverage']
 # %% ../nbs/09_calibration.ipynb #b1f6b5fa
 import warnings
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from typing import Callable, NamedTuple, Sequence
@@ -296,10 +297,11 @@ def at_coverage(
 ): # A copy; the procedure itself where it kept no scores
     "A calibration at another coverage, from the scores that it kept"
     if not cp.nested: return cp
-    other, scores, labels = copy(cp), [], []
+    other, of = copy(cp), cp.guarantees
     other.alpha = one_risk(coverage=coverage)
-    for label, found in cp._found.items():
-        n = found.guarantee.n_cal
-        scores += [*np.full(n - len(found.scores), -inf), *found.scores]
-        labels += [label]*n
-    return other.calibrate_scores(scores, None if cp.group is None else labels)
+    labels = [label for label, g in of.items() for _ in range(g.n_cal)]
+    other.calibrate_scores(cp.calibration_scores, None if cp.group is None else labels)
+    for label, found in other._found.items():
+        same = replace(found.guarantee, population=of[label].population)
+        other._found[label] = found._replace(guarantee=same)
+    return other

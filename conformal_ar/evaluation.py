@@ -18,7 +18,7 @@ from .conformal import clopper_pearson_interval
 from .guarantee import Guarantee
 from .equivalence import (ClassSet, canonical_form, merge_equivalent,
                                       merge_summary)
-from .sets import PredictionSet
+from .sets import Abstention, PredictionSet
 
 # %% ../nbs/58_evaluation.ipynb #925e3a2e
 def oracle_size(
@@ -44,18 +44,21 @@ class Evaluation:
     truncated:int                # Number of sets whose search ran out of budget
     oracle_ratio:float           # Mean size / oracle size of covered pairs; nan if none
     covered:np.ndarray           # [n] bool
-    sizes:np.ndarray             # [n] int
+    sizes:np.ndarray             # [n] int; nan for abstentions, which have no size
     oracle_sizes:np.ndarray      # [n] float, nan where not covered
     guarantee:Guarantee|None=None # What the sets were guaranteed
     merging:dict|None=None       # For sets of classes: what merging did, merge_summary
+    abstained:int=0              # Number of abstentions: these cover
 
     def __repr__(self):
-        g, away = self.guarantee, round(self.standard_errors, 1) + 0. # no -0.0
+        g, n = self.guarantee, self.abstained
+        away = round(self.standard_errors, 1) + 0. # no -0.0
         held = "[{:.3f}, {:.3f}]".format(*self.interval)
         if g: held = f"(guaranteed {g.coverage:.3f}, {away:+.1f} standard errors)"
         return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
                 f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
-                f"empty={self.empty}, truncated={self.truncated})")
+                f"empty={self.empty}, truncated={self.truncated}"
+                f"{f', abstained={n}' if n else ''})")
 
 # %% ../nbs/58_evaluation.ipynb #ff2b5c44
 def _check_pairs(sets, targets):
@@ -95,23 +98,27 @@ def evaluate_sets(
     _check_classes(sets, canonicalize)
     if canonicalize is not None:
         def merged(s):
-            return s if isinstance(s, ClassSet) else merge_equivalent(s, canonicalize)
+            done = isinstance(s, (ClassSet, Abstention))
+            return s if done else merge_equivalent(s, canonicalize)
         def form(t):
             if isinstance(t, str): return canonical_form(canonicalize, t)
             return [form(u) for u in t]
         sets, targets = [merged(s) for s in sets], [form(t) for t in targets]
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
-    sizes, covered = np.array([len(s) for s in sets]), ~np.isnan(oracle)
-    n, hits = len(sizes), int(covered.sum())
-    ratio = float((sizes[covered]/oracle[covered]).mean()) if hits else math.nan
-    classes = all(isinstance(s, ClassSet) for s in sets)
+    sizes = np.array([math.nan if isinstance(s, Abstention) else len(s) for s in sets])
+    held, everything = ~np.isnan(oracle), np.isnan(sizes)
+    covered, n = held | everything, len(sizes)
+    hits = int(covered.sum())
+    ratio = float((sizes[held]/oracle[held]).mean()) if held.any() else math.nan
+    classes = [s for s in sets if isinstance(s, ClassSet)]
     return Evaluation(
         n=n, coverage=hits/n, interval=clopper_pearson_interval(hits, n, 0.95),
-        mean_size=float(sizes.mean()), median_size=float(np.median(sizes)),
-        p95_size=float(np.quantile(sizes, 0.95, method="inverted_cdf")),
+        mean_size=float(np.nanmean(sizes)), median_size=float(np.nanmedian(sizes)),
+        p95_size=float(np.nanquantile(sizes, 0.95, method="inverted_cdf")),
         empty=int((sizes == 0).sum()), truncated=sum(bool(s.truncated) for s in sets),
         oracle_ratio=ratio, covered=covered, sizes=sizes, oracle_sizes=oracle,
-        guarantee=guarantee, merging=merge_summary(sets) if classes else None)
+        guarantee=guarantee, abstained=int(everything.sum()),
+        merging=None if canonicalize is None else merge_summary(classes))
 
 # %% ../nbs/58_evaluation.ipynb #07ac8edb
 @patch(as_prop=True)
@@ -137,6 +144,7 @@ def row(self:Evaluation,
                 measured_high=high, standard_errors=self.standard_errors)
     for name in ("mean_size", "median_size", "p95_size", "empty", "truncated",
                  "oracle_ratio"): row[name] = getattr(self, name)
+    if self.abstained: row["abstained"] = self.abstained
     if self.merging:
         merged = ("mean_strings", "invalid", "respelt")
         row |= {name: self.merging[name] for name in merged}
@@ -166,7 +174,7 @@ def _stratum(ev, rows, level, name):
     n, hits = int(rows.sum()), int(ev.covered[rows].sum())
     low, high = clopper_pearson_interval(hits, n, level)
     return dict(group=name, n=n, measured=hits/n, measured_low=low, measured_high=high,
-                mean_size=float(ev.sizes[rows].mean()))
+                mean_size=float(np.nanmean(ev.sizes[rows])))
 
 # %% ../nbs/58_evaluation.ipynb #6dc4ad71
 @patch
@@ -175,7 +183,8 @@ def by_size(self:Evaluation,
 )->list[dict]: # Rows as in by_group; their groups are '0', '1', '2-3', '4-7', …
     "Coverage among sets of like size (Angelopoulos et al. 2021)"
     strata, rows = np.frexp(self.sizes)[1], [] # 0 for 0, 1 for 1, 2 for 2-3, 3 for 4-7
-    for s in np.unique(strata).tolist():
+    strata = np.where(np.isnan(self.sizes), -1, strata) # abstentions
+    for s in np.unique(strata[strata >= 0]).tolist():
         low, high = 2**s//2, 2**s - 1
         name = f"{low}" if low == high else f"{low}-{high}"
         rows.append(_stratum(self, strata == s, level, name))

@@ -110,6 +110,7 @@ def scores(self:Procedure,
     **kwargs,    # For the model's scoring or search (progress, batch_size, max_rows)
 )->tuple[np.ndarray, list|None]: # [N, steps] scores, −∞ last for a miss; [N] groups
     "Scores of pairs, each of its best target, and the label of the group of each"
+    _check_options(kwargs)
     scores = self._target_scores(pairs, **kwargs)
     scores[~pairs.possible, -1] = -np.inf
     order = np.lexsort((-scores[:, -1], pairs.owner)) # ties: the first

@@ -269,6 +269,7 @@ def restored(
     cls:type,        # Procedure, or a kind of it
     folder:str|Path, # Folder with conformal.json, the file, or a shipped name
     model=None,      # The model it was calibrated with; None: the shipped one
+    part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
     "A procedure from its file; `ValueError` if that is corrupt, or of another model"
@@ -282,6 +283,9 @@ def restored(
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
         "use conformal_ar.load")
+    built = data["notes"].keys() & {"adaptive", "weighted"} - {part_of}
+    for name in built: raise ValueError(f"{path} holds {name} level sets: load it with "
+        f"{name.title()}LevelSets.load, from conformal_ar.{name}")
     _check_model(path, data["fingerprint"], model)
     settings = _settings(path, kind, data["settings"])
     settings |= _functions(path, kind, data | settings, options)

@@ -19,7 +19,8 @@ from .autoregressive import check_inputs
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .loading import read_notes
-from .saving import _same_function, function_name
+from .saving import (
+    _same_function, fingerprint_of_model, function_name, restored)
 from .sets import PredictionSet
 
 # %% ../nbs/22_weighted.ipynb #7614401d
@@ -81,7 +82,22 @@ class WeightedLevelSets:
         if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
             raise TypeError("sets must be ConformalLevelSets without groups, "
                             f"not {sets!r:.80}")
-        self.sets, self.ratio, self.guarantee = sets, ratio, None
+        if sets.confidence is not None: raise ValueError(
+            "weighted level sets hold on average, not with a confidence")
+        self.sets, self.ratio, self._guarantee = copy(sets), ratio, None
+
+# %% ../nbs/22_weighted.ipynb #dff4bc16
+@patch
+def _depends(self:WeightedLevelSets):
+    "What scores, weights and sets depend on"
+    own = {name: v for name, v in vars(self.sets).items() if name[0] != "_"}
+    return own | dict(ratio=self.ratio)
+
+# %% ../nbs/22_weighted.ipynb #fbaa56c7
+@patch(as_prop=True)
+def guarantee(self:WeightedLevelSets):
+    "None before calibration, and where the sets or the ratio have changed since"
+    return self._guarantee if self._guarantee and self._of == self._depends() else None
 
 # %% ../nbs/22_weighted.ipynb #20e008b2
 @patch
@@ -109,10 +125,16 @@ def __repr__(self:WeightedLevelSets):
 def calibrate(self:WeightedLevelSets,
     inputs:Sequence,            # [N] old inputs; or a table
     targets:Sequence|None=None, # [N] targets, as for level sets
+    *,
+    input_column:str="input",   # Column of the inputs in a table
+    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring (batch_size)
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them; `ValueError` where they are worth too few"
-    pairs = self.sets.read(inputs, targets)
+    self._guarantee = None # should this calibration fail, the old one is gone
+    pairs = self.sets.read(inputs, targets, input_column, target_column)
+    self.sets.check_model(pairs)
+    self.sets._made_with = self.sets.model, fingerprint_of_model(self.sets.model)
     scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
     own = self.weights(pairs.inputs)
     if np.isinf(own).any(): raise ValueError(
@@ -123,14 +145,15 @@ def calibrate(self:WeightedLevelSets,
 @patch
 def _weighted(self:WeightedLevelSets, scores, weights):
     "Itself, calibrated on scores of these weights"
-    self.guarantee, alpha, n = None, float(self.sets.alpha), len(scores)
+    self._guarantee, alpha, n = None, float(self.sets.alpha), len(scores)
     self._scores, self._own = scores, weights
     worth = self.effective_size if weights.any() else 0
     if worth*alpha < LEAST_BELOW: raise ValueError(
         f"{n} pairs are worth {worth:.0f} of the new kind, fewer than "
         f"{LEAST_BELOW/alpha:.0f}: the new inputs are too unlike them. "
         "Label some of the new ones")
-    self.guarantee = Guarantee(1 - alpha, "weighted", n, 0)
+    self._guarantee = Guarantee(1 - alpha, "weighted", n, 0)
+    self._of = self._depends()
     return self
 
 # %% ../nbs/22_weighted.ipynb #8fa941ca
@@ -149,8 +172,8 @@ def thresholds(self:WeightedLevelSets,
     inputs:Sequence, # [n] inputs of the new kind
 )->np.ndarray: # [n]
     "The threshold of each input; `RuntimeError` before calibration"
-    if self.guarantee is None:
-        raise RuntimeError("WeightedLevelSets is not calibrated yet")
+    if self.guarantee is None: raise RuntimeError("WeightedLevelSets is not "
+        "calibrated yet, or its sets or ratio have changed since: call calibrate")
     new = self.weights(check_inputs(inputs)) if len(inputs) else np.zeros(0)
     return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))
 
@@ -184,6 +207,6 @@ def load(cls:WeightedLevelSets,
     own = read_notes(folder, "weighted", _weights)
     _same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
-    sets = ConformalLevelSets.load(folder, model, **functions)
+    sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
     return new._weighted(sets.calibration_scores, np.array(own["weights"], float))
