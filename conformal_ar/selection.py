@@ -88,6 +88,7 @@ class select(Procedure):
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
     functions, other_risk, cutoffs = ("canonicalize", "score"), "risk", None
     steps = property(lambda self: int(self.fdr is None)) # thresholds: none with fdr
+    risk = property(lambda self: self.error or self.fdr)
 
     def __init__(self,
         model:Autoregressor,   # Such as HFSeq2Seq.from_pretrained("additions")
@@ -110,7 +111,7 @@ class select(Procedure):
             "set. To load, give that function: load(score=...)")
         for name, risk in dict(fdr=fdr, error=error).items():
             setattr(self, name, None if risk is None else float(check_risk(risk, name)))
-        self.risk, self.score = self.error or self.fdr, score
+        self.score = score
         self.width = check_count(width, "width")
         super().__init__(model, max_len=max_len, confidence=confidence,
                          canonicalize=canonicalize)
