@@ -8,7 +8,7 @@ __all__ = ['SCORES', 'ROWS', 'selection_p_values', 'benjamini_hochberg', 'cutoff
 
 # %% ../nbs/20_selection.ipynb #93eb82b5
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Callable
 
 import numpy as np
 import scipy
