@@ -20,6 +20,7 @@ from .conformal import (
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .loading import read_notes
+from .procedure import _check_options, _rows
 from .saving import restored
 from .sets import Abstention, PredictionSet
 
@@ -72,6 +73,7 @@ def sets_at(
     **kwargs,                     # For the search (progress, max_rows)
 )->list[PredictionSet]: # [n]
     "Level sets, each at a threshold of its own"
+    _check_options(kwargs, *_rows)
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure._decode(inputs, lowest[:, None], **kwargs)

@@ -250,8 +250,8 @@ def __setattr__(self:Calibration, name, value):
 def guarantees(self:Calibration)->dict: # Label of the group to its Guarantee
     "What is guaranteed in each group; `RuntimeError` before calibration"
     if self._found is None: raise RuntimeError(
-        f"{type(self).__name__} is not calibrated yet: call calibrate(inputs, targets) "
-        "first, or load a calibration")
+        f"{type(self).__name__} is not calibrated yet, or a setting has changed since: "
+        "call calibrate(inputs, targets), or load a calibration")
     return {label: found.guarantee for label, found in self._found.items()}
 
 # %% ../nbs/09_calibration.ipynb #1c4fe9bf

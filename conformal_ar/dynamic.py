@@ -94,7 +94,8 @@ def ranks(self:DynamicConformalBeams, n, groups=1):
 @patch
 def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
     inputs = take(pairs.inputs, pairs.owner)
-    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **kwargs)
+    known = {k: v for k, v in kwargs.items() if k in ("batch_size", "progress")}
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **known)
 
 # %% ../nbs/12_dynamic.ipynb #a7370e55
 @patch

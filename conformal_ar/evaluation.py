@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .conformal import clopper_pearson_interval
-from .guarantee import Guarantee
+from .guarantee import Guarantee, rounded_down
 from .equivalence import (ClassSet, canonical_form, merge_equivalent,
                                       merge_summary)
 from .sets import Abstention, PredictionSet
@@ -54,7 +54,8 @@ class Evaluation:
         g, n = self.guarantee, self.abstained
         away = round(self.standard_errors, 1) + 0. # no -0.0
         held = "[{:.3f}, {:.3f}]".format(*self.interval)
-        if g: held = f"(guaranteed {g.coverage:.3f}, {away:+.1f} standard errors)"
+        if g: held = (f"(guaranteed {rounded_down(g.coverage, 3):.3f}"
+            + f", {away:+.1f} standard errors"*(away == away) + ")") # nan at 0
         return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
                 f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
                 f"empty={self.empty}, truncated={self.truncated}"

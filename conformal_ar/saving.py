@@ -293,6 +293,7 @@ def restored(
     except (TypeError, ValueError) as e:
         raise ValueError(f"{path}: these settings are not possible ({e})") from None
     cp._found = dict(_calibrated(path, g) for g in data["found"])
+    cp._made_with = model, data["fingerprint"]
     if {len(c.thresholds) for c in cp._found.values()} != {cp.steps}:
         raise ValueError(f"{path}: a group does not have {cp.steps} thresholds")
     return cp

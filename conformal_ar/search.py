@@ -243,7 +243,7 @@ def threshold_search(
     thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
     max_len:int,         # Decoding steps L†, the end token counted
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
-    max_rows:int=1024,   # Most prefixes in a call of the model; changes no result
+    max_rows:int|None=None, # Most prefixes in a call of the model; changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
     max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
@@ -252,6 +252,7 @@ def threshold_search(
 )->Hypotheses: # All sequences that end within max_len tokens and pass
     "The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)"
     check_count(max_len, "max_len")
+    if max_rows is None: max_rows = max(1024, max_candidates or 0)
     check_count(max_rows, "max_rows")
     if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     if stop not in ("max_len", "ended"):

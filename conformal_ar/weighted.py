@@ -20,14 +20,14 @@ from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
 from .loading import read_notes
 from .saving import (
-    _same_function, fingerprint_of_model, function_name, restored)
+    _same_function, function_name, restored)
 from .sets import PredictionSet
 
 # %% ../nbs/22_weighted.ipynb #7614401d
 def weighted_thresholds(
     scores:np.ndarray,  # [n] of calibration pairs
     weights:np.ndarray, # [n] of calibration pairs, not negative
-    new:np.ndarray,     # [m] weights of new inputs; ∞ where none was possible
+    new:np.ndarray,     # [m] weights of new inputs; ∞ if not possible before
     alpha:float,        # Risk, in (0, 1)
 )->np.ndarray: # [m]; −∞ where everything is kept
     "Smallest score with a weighted p-value above alpha (Tibshirani et al. 2019)"
@@ -134,7 +134,6 @@ def calibrate(self:WeightedLevelSets,
     self._guarantee = None # should this calibration fail, the old one is gone
     pairs = self.sets.read(inputs, targets, input_column, target_column)
     self.sets.check_model(pairs)
-    self.sets._made_with = self.sets.model, fingerprint_of_model(self.sets.model)
     scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
     own = self.weights(pairs.inputs)
     if np.isinf(own).any(): raise ValueError(

@@ -40,6 +40,8 @@ class HFModel:
         _check_pair(model, tokenizer)
         self._check_kind(model)
         self.model = _prepare(model, _device(device), dtype)
+        if dtype not in (None, self.model.dtype): raise TypeError(
+            f"quantised or placed weights stay {self.model.dtype}: load them so")
         self.device, self.dtype = self.model.device, self.model.dtype
         self.tokenizer = tokenizer
         self._find_tokens()
@@ -195,7 +197,7 @@ def decode(self:HFModel,
 # %% ../../nbs/24_adapter.ipynb #72348e2d
 @patch(as_prop=True)
 def quiet(self:HFModel):
-    "The model in evaluation mode, unless its weights were converted since"
+    "In evaluation mode; `RuntimeError` if its weights were converted since"
     if (now := self.model.dtype) != self.dtype: raise RuntimeError(
         f"weights in {self.dtype} became {now} after the adapter was made, by model.to "
         "or by another adapter with a dtype: load the model again, once for each dtype")
