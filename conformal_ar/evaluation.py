@@ -52,10 +52,11 @@ class Evaluation:
 
     def __repr__(self):
         g, n = self.guarantee, self.abstained
-        away = round(self.standard_errors, 1) + 0. # no -0.0
         held = "[{:.3f}, {:.3f}]".format(*self.interval)
-        if g: held = (f"(guaranteed {rounded_down(g.coverage, 3):.3f}"
-            + f", {away:+.1f} standard errors"*(away == away) + ")") # nan at 0
+        if g:
+            away = round(self.standard_errors, 1) + 0. # no -0.0; nan at a coverage of 0
+            held = (f"(guaranteed {rounded_down(g.coverage, 3):.3f}"
+                    + f", {away:+.1f} standard errors"*(away == away) + ")")
         return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
                 f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
                 f"empty={self.empty}, truncated={self.truncated}"
