@@ -14,12 +14,12 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .adaptive import Abstention
 from .blocks import digest
 from .groups import group_key, group_label
 from .loading import load
-from .saving import calibration_file, function_name
-from .selection import select
+from .saving import (calibration_file, fingerprint_of_model, function_name,
+                                 identifies, read_calibration)
+from .sets import Abstention
 from .csv_jsonl import BadRow, Input, _input, of_one
 
 # %% ../nbs/75_batches.ipynb #6117d5f8
@@ -33,10 +33,11 @@ def _halved(procedure, inputs):
 
 # %% ../nbs/75_batches.ipynb #55ef801e
 def check_one_by_one(
-    procedure, # Of any kind
+    procedure, # Of any kind, or the settings of a saved one
 ): # Itself
     "`ValueError` for a selection with fdr, which takes answers from a whole list"
-    if isinstance(procedure, select) and procedure.fdr is not None: raise ValueError(
+    settings = procedure if isinstance(procedure, dict) else vars(procedure)
+    if settings.get("fdr") is not None: raise ValueError(
         "fdr is about a whole list, not about inputs one by one or in batches: predict "
         "the list at once, or calibrate select(error=...), which takes one at a time")
     return procedure
@@ -77,9 +78,8 @@ def _columns(s):
     if isinstance(s, Exception):
         return dict(size=0, texts=[], probabilities=[], p_values=[], truncated=False,
                     certified=False, error=of_one(s))
-    probabilities = s.probabilities.tolist()
     p_values = [] if s.p_values is None else s.p_values.tolist()
-    return dict(size=len(s), texts=list(s), probabilities=probabilities,
+    return dict(size=len(s), texts=list(s), probabilities=s.probabilities.tolist(),
                 p_values=p_values, truncated=s.truncated, certified=s.certified,
                 error="")
 
@@ -94,6 +94,7 @@ class PredictBatches(Batches):
     ):
         self.folder, self.make_model = str(Path(folder).resolve()), make_model
         self.columns, self.functions = (column,), functions
+        check_one_by_one(read_calibration(folder)["settings"])
         self.digest = digest(calibration_file(folder)) # for caches: it may be changed
         super().__init__(self._load)
 
@@ -116,8 +117,16 @@ def scored_by(
     known = {name: getattr(cp, name) for name in names if name not in _free}
     shown = ", ".join(f"{k}={function_name(v) if callable(v) else repr(v)}"
                       for k, v in known.items() if v not in (None, False))
-    model = cp.model.fingerprint() if hasattr(cp.model, "fingerprint") else None
-    return f"{type(cp).__name__}({shown}) over the model {str(model)[:16]}"
+    model = str(fingerprint_of_model(cp.model))[:16]
+    return f"{type(cp).__name__}({shown}) over the model {model}"
+
+# %% ../nbs/75_batches.ipynb #80bc5884
+def _unidentified(cp):
+    "Why scores that are not its own may be `scored_by` the same; None: they are not"
+    for f in filter(callable, (getattr(cp, name) for name in cp.functions)):
+        if not identifies(f): return f"{function_name(f)} identifies no function"
+    if fingerprint_of_model(cp.model) is None:
+        return f"{type(cp.model).__name__} has no fingerprint()"
 
 # %% ../nbs/75_batches.ipynb #2025a19e
 class ScoreBatches(Batches):
@@ -166,6 +175,8 @@ def calibrate_records(
     if others: raise ValueError(
         f"these scores are of {others.pop() or 'a procedure that they do not name'}, "
         f"not of {own}: only its own calibrate a procedure")
+    if why := _unidentified(procedure): warnings.warn(
+        f"{why}: whether these scores are its own cannot be told")
     scores = np.array([row["scores"] for row in rows], float)
     labels = [group_label(row["group"]) for row in rows]
     return procedure.calibrate_scores(scores, labels if procedure.group else None)
@@ -231,11 +242,13 @@ def sum_up(
     n:int,     # Inputs, those without a set among them
 )->str:
     "How many sets there are, and of which sizes"
-    sizes = np.array([len(s) for s in sets])
-    cut = sum(s.truncated for s in sets)
-    return (f"sets for {len(sets):,} of {n:,} inputs: mean size {sizes.mean():.1f}, "
-            f"median {np.median(sizes):g}, largest {sizes.max():,}; "
-            f"{(sizes == 0).sum():,} empty, {cut:,} truncated")
+    sizes = np.array([len(s) for s in sets if not isinstance(s, Abstention)])
+    cut, abstained = sum(s.truncated for s in sets), len(sets) - len(sizes)
+    head = f"sets for {len(sets):,} of {n:,} inputs: "
+    if not len(sizes): return f"{head}all abstained"
+    more = f", {abstained:,} abstained" if abstained else ""
+    return (f"{head}mean size {sizes.mean():.1f}, median {np.median(sizes):g}, largest "
+            f"{sizes.max():,}; {(sizes == 0).sum():,} empty, {cut:,} truncated{more}")
 
 # %% ../nbs/75_batches.ipynb #57346b6c
 @patch

@@ -17,7 +17,8 @@ from typing import Callable, Iterator
 import numpy as np
 from tqdm import tqdm
 
-from .batches import PredictBatches, ScoreBatches, scored_by
+from .batches import (PredictBatches, ScoreBatches, _unidentified,
+                                  scored_by)
 from .blocks import (Blocks, BlockWriter, check_column, claim, digest,
                                  open_blocks, read_blocks)
 from .files import write_text
@@ -68,14 +69,16 @@ def score_pairs(
     inputs:list,         # [n] inputs
     targets:list,        # [n] texts, or lists of right ones
     folder:str|Path,     # Where blocks are kept
-    of=(),               # What else the scores depend on, as JSON
     progress:bool=False, # Show a bar?
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
+    if why := _unidentified(procedure): raise ValueError(
+        f"{why}, so blocks of other scores could be taken for its own: give functions "
+        "defined in a module, and a model with fingerprint()")
     pairs = zip(*read_pairs(inputs, targets))
     text = jsonl_text([dict(input=x, target=ys) for x, ys in pairs])
-    name = sha256(repr([of, scored_by(procedure), text]).encode()).hexdigest()[:32]
+    name = sha256(repr([scored_by(procedure), text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
     make = partial(ScoreBatches, lambda: procedure)
     done = run_blocks(blocks, Path(folder)/name, make, {})

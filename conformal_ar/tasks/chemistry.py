@@ -15,7 +15,7 @@ from fastcore.basics import patch
 from ..equivalence import ClassSet, merge_equivalent
 from ..files import whole_file
 from ..guarantee import Guarantee
-from ..sets import PredictionSet
+from ..sets import Abstention, PredictionSet
 from .reaction_files import match_atoms
 from .reactions import parse_reaction
 from .smiles_spellings import (_rdkit, canonical_molecule, follow,
@@ -107,6 +107,7 @@ def picture(
 # %% ../../nbs/48_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):
     "The lines above the grid"
+    if isinstance(s, Abstention): return ["no answer: anything is possible (abstained)"]
     size = f"{n} molecule{'s'*(n > 1)}" if n else "empty set: no molecule was found"
     if s.truncated: size += " (search truncated: the product may be missing)"
     if guarantee is None or s.truncated or n == 0: return [size]
@@ -188,7 +189,7 @@ def draw(
     Chem, _ = _rdkit()
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
-    title = _title(s, guarantee, len(s))
+    title = _title(prediction_set, guarantee, len(s))
     if len(s) > most: title[0] += f" ({most} drawn)"
     paint = _painter(mols, _legends(s, most), title, columns, panel)
     svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)

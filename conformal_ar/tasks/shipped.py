@@ -191,8 +191,7 @@ def _scores(ar, pairs, max_len, max_candidates, form, folder, progress):
     "[n] scores as calibration makes them, kept in blocks"
     cp = ConformalLevelSets(ar, coverage=0.5, max_len=max_len, canonicalize=form,
                             max_candidates=max_candidates)
-    of = ar.fingerprint(), max_len, max_candidates # masks are part of the first
-    return score_pairs(cp, pairs.inputs, pairs.targets, folder, of, progress)[:, 0]
+    return score_pairs(cp, pairs.inputs, pairs.targets, folder, progress)[:, 0]
 
 # %% ../../nbs/93_shipped.ipynb #9bea5bb8
 def _listed(ar, masks, max_candidates, max_len, scores):
