@@ -114,7 +114,6 @@ def _check_used(data, task, pairs, *columns):
 
 def _pairs(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
-    _check_data(data, task)
     if data != task: return _file_pairs(data, columns, task, ar)
     from conformal_ar.tasks.shipped import shipped_pairs
     some = shipped_pairs(data, half, n)
@@ -140,13 +139,14 @@ def _own(procedure, **options):
 
 # %% ../../nbs/77_calibrate.ipynb #b0eff439
 def _check_len(procedure, max_len, lengths, task, data):
-    "Refuse two ways to say the most tokens, or none where one is needed"
-    if max_len is not None and lengths: raise ValueError("give --max-len or --lengths")
-    same = lengths and lengths.resolve() == Path(data).resolve()
-    given = max_len is not None or lengths is not None
-    if same or not (given or task or procedure == "level-sets"): raise ValueError(
+    "Refuse the lengths of the pairs themselves; two ways to say the most tokens; none"
+    if max_len and lengths: raise ValueError("give --max-len or --lengths")
+    if lengths and lengths.resolve() == Path(data).resolve(): raise ValueError(
+        "--lengths must be another file than the pairs: the calibration pairs must "
+        "not choose the longest target")
+    if not (max_len or lengths or task or procedure == "level-sets"): raise ValueError(
         f"{procedure} needs --max-len, or --lengths with a file of other pairs, "
-        "say training pairs: the calibration pairs must not choose the longest target")
+        "say training pairs")
 
 # %% ../../nbs/77_calibrate.ipynb #975697d6
 def _other_targets(path, column):

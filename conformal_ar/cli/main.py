@@ -17,8 +17,8 @@ from .command_line import (Calibration, Data, Device, InputColumn,
                                            OtherModel, SameModel, Seed, TargetColumn,
                                            Task, TaskName, _check_device,
                                            _load_calibration, _load_model, _option,
-                                           _short, _writable, app)
-from .calibrate import _pairs
+                                           _short, _task_of, _writable, app)
+from .calibrate import _check_used, _pairs
 from .predict import _command
 
 # %% ../../nbs/80_main.ipynb #fffdc3c9
@@ -44,6 +44,8 @@ def update(
     from conformal_ar.adaptive import AdaptiveLevelSets
     from conformal_ar.levelsets import ConformalLevelSets
     from conformal_ar.saving import FIELDS, read_calibration
+    task, columns = _task_of(calibration, task), (input_column, target_column)
+    _check_used(data, task, None, *columns)
     cp, task = _load_calibration(calibration, model, device, task)
     if not isinstance(cp, (ConformalLevelSets, AdaptiveLevelSets)): raise ValueError(
         f"only level sets can be updated; {calibration} holds {type(cp).__name__}")
@@ -51,7 +53,6 @@ def update(
         if step is not None: raise ValueError("--step is for the first update")
     else: cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
     output = _writable(ctx, output or calibration)
-    columns = input_column, target_column
     cp.update(*_pairs(data, 1, 200, columns, task, cp.model))
     notes = read_calibration(calibration, FIELDS)["notes"]
     cp.save(output, notes)

@@ -20,7 +20,7 @@ from .command_line import (Calibration, Coverage, Data, Device,
                                            _writable, app)
 from .calibrate import (_check_columns, _check_used, _inputs, _pairs,
                                         _sorted, _usable)
-from ..saving import is_shipped
+from ..saving import is_shipped, read_calibration
 from ..csv_jsonl import Input, _input, at, jsonl_text, member_rows, sets_csv
 
 # %% ../../nbs/78_predict.ipynb #0b4fd3f1
@@ -31,7 +31,7 @@ def _sdf(records):
     return sdf_text([(row.get("text"), row.get("name") or f"line {row['line']}", row)
                      for row in rows])
 
-_forms = {".csv": sets_csv, ".sdf": _sdf} # JSONL otherwise
+_forms = {".csv": sets_csv, ".sdf": _sdf} | dict.fromkeys([".jsonl", ""], jsonl_text)
 
 # %% ../../nbs/78_predict.ipynb #58c9fcb2
 def _check_pictures(folder, task):
@@ -50,12 +50,19 @@ def _check_options(data, text, output, task, ignore_stereo):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
     if output: check_file(output, data)
-    if output and output.suffix.lower() in (".tsv", ".parquet", ".xlsx"):
+    if output and output.suffix.lower() not in _forms:
         raise ValueError(f"{output}: sets go into .csv, .jsonl or .sdf files")
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
     if output and output.suffix.lower() == ".sdf": raise ValueError(
         f"{output}: an SD file holds molecules: it needs a calibration of reactions")
+
+# %% ../../nbs/78_predict.ipynb #e27b94c6
+def _check_list(calibration):
+    "Refuse inputs one by one where answers are taken from a whole list"
+    if is_shipped(str(calibration)): return
+    if read_calibration(calibration)["settings"].get("fdr"): raise ValueError(
+        f"{calibration} takes answers from a whole list: give a file, without --ray")
 
 # %% ../../nbs/78_predict.ipynb #5c885940
 _kinds = ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi", ".sdf"
@@ -74,8 +81,8 @@ def _asked(data, text, column, task):
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
     "named columns, or a file of lines (.smi, .txt).")]
 Text = _option(list[str], "An input; may be given several times, instead of a file.")
-Sets = _option(Path|None, "File for the sets: .csv, .sdf (reactions), or else JSONL; "
-    "JSONL on the terminal by default.")
+Sets = _option(Path|None, "File for the sets: .jsonl, .csv or .sdf (reactions); JSONL "
+    "on the terminal by default.")
 Pictures = _option(Path|None, "Folder for a picture of each set, named after its line "
     "(reactions); not one with other pictures.")
 IgnoreStereo = _option(bool, "Leave stereochemistry out of the inputs, and say so "
@@ -96,12 +103,13 @@ def predict(
     device:Device=None,
 ):
     "Predict one set of sequences for each input"
-    from conformal_ar.batches import check_one_by_one, set_records, sum_up
+    from conformal_ar.batches import set_records, sum_up
     from conformal_ar.files import write_text
     task = _task_of(calibration, task)
     _check_options(data, text, None if ray else output, task, ignore_stereo)
     own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
     if workers and not ray: raise ValueError("--workers is for --ray")
+    if ray or len(text) == 1 or data and not _is_file(data): _check_list(calibration)
     if ray:
         if pictures: raise ValueError("--pictures does not go with --ray")
         if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
@@ -114,11 +122,10 @@ def predict(
         _writable(ctx, pictures)
     inputs = _asked(data, text, input_column, task)
     cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
-    if len(inputs) == 1 and not (data and _is_file(data)): check_one_by_one(cp)
     good, bad = _usable(inputs, task, cp.model, **own)
     sets = cp.predict([clean for _, clean in good], progress=True)
     records = set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
-    form = _forms.get(output.suffix.lower(), jsonl_text) if output else jsonl_text
+    form = _forms[output.suffix.lower() if output else ""]
     if output: write_text(output, form(records))
     else: typer.echo(form(records), nl=False)
     if pictures:
