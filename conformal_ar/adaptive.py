@@ -82,6 +82,14 @@ def sets_at(
     return [Abstention(x) if v == -np.inf else replace(s, p_values=None)
             for x, v, s in zip(inputs, t, sets)]
 
+# %% ../nbs/21_adaptive.ipynb #ab10c2d3
+def _own_level_sets(sets):
+    "A copy, so that nobody changes its settings; `TypeError` for other procedures"
+    if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
+        raise TypeError("sets must be ConformalLevelSets without groups, "
+                        f"not {sets!r:.80}")
+    return copy(sets)
+
 # %% ../nbs/21_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
     "Level sets whose level follows the labels (Gibbs & Candès 2021)"
@@ -94,9 +102,7 @@ class AdaptiveLevelSets:
         window:int|None=None,      # Scores that thresholds are made of; None: n_cal
         seed:int=0,                # Of the order of the calibration scores
     ):
-        if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
-            raise TypeError("sets must be ConformalLevelSets without groups, "
-                            f"not {sets!r:.80}")
+        self.sets = _own_level_sets(sets)
         scores = np.random.default_rng(seed).permutation(sets.calibration_scores)
         asked = sets.coverage if coverage is None else coverage
         self.alpha = float(1 - check_risk(asked, "coverage"))
@@ -106,7 +112,7 @@ class AdaptiveLevelSets:
         n = check_count(len(scores) if window is None else window, "window")
         if n > len(scores): raise ValueError(
             f"window must be at most n_cal = {len(scores)}; got {n}")
-        self.sets, self.state = copy(sets), AdaptiveState(self.alpha, scores[-n:])
+        self.state = AdaptiveState(self.alpha, scores[-n:])
 
 # %% ../nbs/21_adaptive.ipynb #167f5369
 @patch(as_prop=True)

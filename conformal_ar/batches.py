@@ -125,7 +125,7 @@ def _unidentified(cp):
     "Why scores that are not its own may be `scored_by` the same; None: they are not"
     for f in filter(callable, (getattr(cp, name) for name in cp.functions)):
         if not identifies(f): return f"{function_name(f)} identifies no function"
-    if fingerprint_of_model(cp.model) is None:
+    if not hasattr(cp.model, "fingerprint"):
         return f"{type(cp.model).__name__} has no fingerprint()"
 
 # %% ../nbs/75_batches.ipynb #2025a19e

@@ -243,7 +243,7 @@ def threshold_search(
     thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
     max_len:int,         # Decoding steps L†, the end token counted
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
-    max_rows:int|None=None, # Most prefixes in a call of the model; changes no result
+    max_rows:int|None=None, # Prefixes in a call (1024 or the budget); changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
     max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'

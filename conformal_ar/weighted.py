@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .adaptive import sets_at
+from .adaptive import _own_level_sets, sets_at
 from .autoregressive import check_inputs
 from .guarantee import Guarantee
 from .levelsets import ConformalLevelSets
@@ -79,12 +79,9 @@ class WeightedLevelSets:
         sets:ConformalLevelSets, # Calibrated or not; without groups
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
     ):
-        if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
-            raise TypeError("sets must be ConformalLevelSets without groups, "
-                            f"not {sets!r:.80}")
+        self.sets, self.ratio, self._guarantee = _own_level_sets(sets), ratio, None
         if sets.confidence is not None: raise ValueError(
             "weighted level sets hold on average, not with a confidence")
-        self.sets, self.ratio, self._guarantee = copy(sets), ratio, None
 
 # %% ../nbs/22_weighted.ipynb #dff4bc16
 @patch

@@ -14,7 +14,7 @@ from fastcore.basics import patch
 
 from ..equivalence import ClassSet, merge_equivalent
 from ..files import whole_file
-from ..guarantee import Guarantee
+from ..guarantee import Guarantee, rounded_down
 from ..sets import Abstention, PredictionSet
 from .reaction_files import match_atoms
 from .reactions import parse_reaction
@@ -111,7 +111,7 @@ def _title(s, guarantee, n):
     size = f"{n} molecule{'s'*(n > 1)}" if n else "empty set: no molecule was found"
     if s.truncated: size += " (search truncated: the product may be missing)"
     if guarantee is None or s.truncated or n == 0: return [size]
-    coverage = math.floor(1000*guarantee.coverage + 1e-6)/1000 # never rounded up
+    coverage = rounded_down(guarantee.coverage, 3)
     sure = guarantee.confidence
     where = " on average" if sure is None else f" (confidence {sure:.3g})"
     if guarantee.kind == "post-hoc": where = f" on average ({100*sure:.3g} % bound)"
