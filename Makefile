@@ -32,8 +32,9 @@ test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in 
 lab: .venv/lab           ## open the notebooks in JupyterLab; LAB=--no-browser on a machine far away
 	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab $(LAB) nbs
 
-export: .venv/dev        ## write conformal_ar/*.py from the notebooks
+export: .venv/dev        ## write conformal_ar from the notebooks, and the stubs that editors read
 	$(BIN)/nbdev_export
+	$(BIN)/python .ci/stubs.py
 
 clean-notebooks: .venv/dev  ## strip superfluous metadata from the notebooks
 	$(BIN)/nbdev_clean
@@ -47,7 +48,7 @@ results: .venv/dev       ## measure the README's numbers again; TASK=additions o
 
 docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
-	@for f in _proc/*.ipynb; do test -e nbs/$${f##*/} || rm -f $$f; done # copies of pages that were renamed
+	@rm -rf _proc # copies of pages that were renamed
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/.ci" $(BIN)/nbdev_docs
 
 check-docs: docs         ## render the site and crawl it (a browser, chromium, is used where there is one)

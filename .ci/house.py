@@ -8,14 +8,17 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
-ALLOWED = { # what the modules of a folder may import; "" is the root of the package
-    "": {""}, "hf": {"", "hf"}, "tasks": {"", "hf", "tasks"}, "experiments": {"", "hf", "tasks", "experiments"},
-    "cli": {"", "hf", "tasks", "experiments", "cli"}}
-ROOMS = set(ALLOWED) - {""}
-LATE = {("saving", "tasks.shipped")} # load("reactions") in a fresh process: the room above is asked by its name, when it is needed
+ROOMS = "theory files search procedures decisions hf jobs tasks experiments cli".split() # each imports only itself and those before it
+ONLY = dict(experiments={"experiments", "cli"}, cli={"cli"}) # who may import these
+LIBRARIES = dict(transformers={"hf", "tasks", "experiments"}, rdkit={"tasks"}, torch={*ROOMS} - {"theory", "files"}, matplotlib={"files", "cli", "experiments", "tasks"})
 
 
-def pages(): return sorted(o for o in nbs.glob("*.ipynb") if o.name[0] not in "_.")
+def pages(): return sorted(o for o in nbs.rglob("*.ipynb") if not any(part[0] in "_." for part in o.relative_to(nbs).parts))
+
+def named(names):
+    "The pages whose path in nbs/, file name, or name after its digits begins so; all pages without names."
+    def forms(o): return str(o.relative_to(nbs)), o.stem, re.sub(r"^\d\d_", "", o.stem)
+    return [o for o in pages() if not names or any(form.startswith(tuple(names)) for form in forms(o))]
 
 def cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
@@ -31,23 +34,23 @@ def say(wrong, how): assert not wrong, "\n".join(wrong) + f"\n{how}"
 # ------------------------------------------------------------------------------------------------ checks
 
 def check_names(folder):
-    "Notebooks have two digits, no letters, and names that are unique after them."
-    stems = [o.stem for o in pages() if o.stem != "index"]
-    wrong = [f"{o}.ipynb" for o in stems if not re.fullmatch(r"\d\d_[a-z0-9_]+", o)]
-    for part in (slice(0, 2), slice(3, None)):
-        count = Counter(o[part] for o in stems)
-        wrong += [f"{o}.ipynb" for o in stems if count[o[part]] > 1]
+    "Notebooks stand in rooms, with two digits each, no letters, and names that are unique after them."
+    stems = [o for o in pages() if o.stem != "index"]
+    wrong = [str(o.relative_to(nbs)) for o in stems if not re.fullmatch(r"[a-z]+/\d\d_[a-z0-9_]+.ipynb", str(o.relative_to(nbs)))]
+    for of in (lambda o: f"{o.parent.name}/{o.stem[:2]}", lambda o: o.stem[3:]):
+        count = Counter(map(of, stems))
+        wrong += [str(o.relative_to(nbs)) for o in stems if count[of(o)] > 1]
     say(wrong, "rename them: the site strips the digits")
 
 def check_modules(folder):
-    "Every module has its own notebook, and is named like it."
+    "Every module has its own notebook in the folder of the same name, and is named like it."
     writers = {}
     for path in pages():
         exports = [line for c in cells(path) for line in source(c).splitlines() if c["cell_type"] == "code" and line.startswith("#|")]
         own = [line.split()[2] for line in exports if line.startswith("#| default_exp ")]
         for name in own + [m[1] for line in exports if (m := re.match(r"#\| *exports?i? +(\S+)", line))]:
-            writers.setdefault(name, []).append(path.stem)
-    wrong = [f"{name}: {', '.join(w)}" for name, w in writers.items() if len(w) > 1 or w[0][3:] != name.split(".")[-1]]
+            writers.setdefault(name, []).append(f"{path.parent.name}.{path.stem[3:]}")
+    wrong = [f"{name}: {', '.join(w)}" for name, w in writers.items() if w != [name]]
     wrong += [f"{name}: no notebook" for name in modules().keys() - writers.keys()]
     wrong += [f"{name}: no module" for name in writers.keys() - modules().keys()]
     say(wrong, "one notebook writes one module, both named alike")
@@ -66,13 +69,22 @@ def imported(path, name):
         else: continue
         yield from (o for full in found if (o := full.removeprefix("conformal_ar.")) in known and full.startswith("conformal_ar."))
 
-def room(name): return name.split(".")[0] if name.split(".")[0] in ROOMS and "." in name else ""
+def room(name): return name.split(".")[0]
+
+def libraries(path):
+    "Other packages that a module imports, anywhere in it."
+    for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(n, ast.Import): yield from (a.name.split(".")[0] for a in n.names)
+        elif isinstance(n, ast.ImportFrom) and not n.level: yield n.module.split(".")[0]
 
 def check_directions(folder):
-    "Modules import only what stands below them: the root, hf, tasks, experiments, cli; without circles, by name either."
-    edges = {name: {o for o in imported(path, name) if (name, o) not in LATE} for name, path in modules().items()}
-    wrong = [f"{a} imports {b}" for a, found in edges.items() for b in sorted(found) if room(b) not in ALLOWED[room(a)]]
-    say(wrong, "move what is shared to a lower room")
+    "Modules import only their own room and those before it, by name either, and never in a circle."
+    edges = {name: {*imported(path, name)} for name, path in modules().items()}
+    wrong = [f"{a} imports {b}" for a, found in edges.items() for b in sorted(found)
+             if ROOMS.index(room(b)) > ROOMS.index(room(a)) or room(a) not in ONLY.get(room(b), ROOMS)]
+    wrong += [f"{name} imports {o}" for name, path in modules().items() for o in sorted({*libraries(path)})
+              if room(name) not in LIBRARIES.get(o, ROOMS)]
+    say(wrong, f"move what is shared to an earlier room: {', '.join(ROOMS)}")
     def walk(name, seen):
         if name in seen: return [*seen[seen.index(name):], name]
         return next((c for o in edges[name] if (c := walk(o, [*seen, name]))), None)
@@ -105,9 +117,10 @@ def check_links(folder):
     here, wrong = {o.name for o in pages()}, []
     for path in pages():
         for i, c in enumerate(cells(path)):
+            if c["cell_type"] == "code": continue
             text = source(c)
-            found = re.findall(r"\]\(([\w./-]+\.ipynb)(?:#[\w-]*)?\)", text) if c["cell_type"] != "code" else []
-            found += [f"{o}.ipynb" for o in re.findall(r"(?<![\w./])\d\d[a-z]?_[a-z]\w{3,}(?=\]|`|\.ipynb)", text) if c["cell_type"] != "code"]
+            wrong += [f"{path.name}, cell {i}: {o}" for o in re.findall(r"\]\(([\w./-]+\.ipynb)(?:#[\w-]*)?\)", text) if not (path.parent/o).is_file()]
+            found = [f"{o}.ipynb" for o in re.findall(r"(?<![\w./])\d\d_[a-z]\w{3,}(?=\]|`|\.ipynb)", text)]
             wrong += [f"{path.name}, cell {i}: {o}" for o in dict.fromkeys(found) if o not in here]
     say(wrong, "no such notebook")
 

@@ -48,7 +48,7 @@ def measure(what, command, folder):
     return row
 
 def main():
-    from conformal_ar.files import write_results
+    from conformal_ar.files.whole_files import write_results
     with tempfile.TemporaryDirectory() as place:
         clone, away = Path(place)/"conformal_ar", Path(place)/"away"
         subprocess.run(["git", "clone", "--quiet", str(root), str(clone)], check=True)

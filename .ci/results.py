@@ -4,7 +4,7 @@
     python .ci/results.py additions      all that depends on the model of a task: additions or reactions
     python .ci/results.py benchmarks     speed and memory on this machine (an hour, with nothing else running)
     python .ci/results.py all            everything
-    python .ci/results.py 97 98          only these notebooks, by the beginnings of their names
+    python .ci/results.py runs conformal only these notebooks, by the beginnings of their folders or names
     python .ci/results.py --list all     name the notebooks and run none
 
 Long runs come first, then the pages that read their files or load the task's model, then the README.
@@ -14,11 +14,12 @@ ends the run.  Cells marked `#| eval: false`, `#| slow` or `#| gpu` keep their o
 import argparse, json, os, re, shlex, subprocess, sys, time
 from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent
-nbs = root/"nbs"
-DEMO = ["-c", "from conformal_ar.cli.main import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
+import house
+
+root, nbs = house.root, house.nbs
+DEMO = ["-c", "from conformal_ar.cli.entry_point import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
-SLOW = [".ci/test.py", "--flags", "slow", "31_precision", "90_chemist"] # rounding, and twenty everyday reactions
+SLOW = [".ci/test.py", "--flags", "slow", "precision", "chemist"] # rounding, and twenty everyday reactions
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], SLOW],
@@ -26,40 +27,40 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("", ["--scale", "0.7"]), ("_where", ["--scale", "0.7", "--only", "where"]),
         ("_growth", ["--only", "growth", "--only", "memory"]), ("_preparing", ["--only", "preparing"]),
         ("_single", ["--only", "single"]), ("_scale", ["--only", "prompts", "--only", "ray", "--only", "file"]))]}
-RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in 97
+RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
     "demo": [], "benchmarks": [],
-    "additions": ["97_run_additions"],
-    "reactions": ["98_run_reactions", "99_run_comparisons"]}
+    "additions": ["run_additions"],
+    "reactions": ["run_reactions", "run_comparisons"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["85_benchmarks"],
-    "additions": ["13_levelsets", "20_selection", "21_adaptive", "22_weighted", "42_additions_results", "68_compared",
-                  "77_calibrate", "79_demo", "78_predict"],
-    "reactions": ["20_selection", "21_adaptive", "22_weighted", "51_product_masks", "56_reactions_results",
-                  "68_compared", "77_calibrate", "79_demo", "78_predict"]}
+    "demo": [], "benchmarks": ["benchmarks"],
+    "additions": ["levelsets", "selection", "adaptive", "weighted", "additions_results", "compared",
+                  "calibrate", "demo", "predict"],
+    "reactions": ["selection", "adaptive", "weighted", "product_masks", "reactions_results",
+                  "compared", "calibrate", "demo", "predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
-def cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
+def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
-def text_of(path): return "\n".join("".join(c["source"]) for c in cells(path) if c["cell_type"] == "code")
+def text_of(path): return "\n".join(house.source(c) for c in house.cells(path) if c["cell_type"] == "code")
 
 def check_order():
     "What a page reads is written by a run before it: the lists above agree with the notebooks."
-    writes = {name: set(re.findall(r'write_results\(\s*f?"results/([\w{}]+)\.json"', text_of(nbs/f"{name}.ipynb"))) for names in RUNS.values() for name in names}
+    at = {name_of(o): o for o in house.pages()}
+    writes = {name: set(re.findall(r'write_results\(\s*f?"../results/([\w{}]+)\.json"', text_of(at[name]))) for names in RUNS.values() for name in names}
     idle = [name for name, files in writes.items() if not files]
     assert not idle, f"these runs write nothing: {', '.join(idle)}"
     listed = {name for names in (*RUNS.values(), *PAGES.values()) for name in names} | {"index"}
-    for path in nbs.glob("[0-9i]*.ipynb"):
+    for name, path in at.items():
         read = set(re.findall(r'results/([\w{}]+)\.json', text_of(path)))
         mine = {f for o in writes.values() for f in o}
         found = {f for f in read for m in mine if re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", f), m)}
-        if found and path.stem not in listed: raise AssertionError(f"{path.name} reads {', '.join(sorted(found))} and is in neither list")
+        if found and name not in listed: raise AssertionError(f"{path.name} reads {', '.join(sorted(found))} and is in neither list")
 
 def loading(task):
     "Pages whose outputs depend on the shipped model of a task, and that are no long runs"
     loads = re.compile(rf'(?:from_pretrained|load_task|\.task|load)\(\s*"{task}"')
-    return [o.stem for o in sorted(nbs.glob("[0-9]*.ipynb"))
-            if "_run_" not in o.name and loads.search(text_of(o))]
+    return [name_of(o) for o in house.pages() if o.parent.name != "runs" and loads.search(text_of(o))]
 
 def run_notebook(path):
     "Run a notebook in its folder and save it whole."
@@ -85,14 +86,13 @@ def run_notebook(path):
 def tasks_of(names): return TASKS if "all" in names else names if set(names) <= {*RUNS} else []
 
 def chosen(names):
-    "The notebooks of tasks, or those whose names begin so"
+    "The notebooks of tasks, or those whose folders or names begin so"
     if tasks := tasks_of(names):
         runs = dict.fromkeys(o for t in tasks for o in RUNS[t])
         pages = sorted({o for t in tasks for o in [*PAGES[t], *loading(t)]})
-        return [nbs/f"{o}.ipynb" for o in [*runs, *pages, "index"]]
-    paths = [o for o in sorted(nbs.glob("[!_]*.ipynb")) if o.name.startswith(tuple(names))]
-    if not paths: sys.exit(f"no notebook begins with {' or '.join(names)}; the tasks are {', '.join(RUNS)} and all")
-    return paths
+        at = {name_of(o): o for o in house.pages()}
+        return [at[o] for o in [*runs, *pages, "index"]]
+    return house.named(names) or sys.exit(f"no notebook begins with {' or '.join(names)}; the tasks are {', '.join(RUNS)} and all")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

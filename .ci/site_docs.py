@@ -26,9 +26,9 @@ def autoregressive_index():
     def named(path):
         for cell in cells(path): yield type(cell)({**cell, "nb": ""})
     doclinks._iter_py_cells = named
-    try: found = doclinks._get_modidx(config.lib_path/"autoregressive.py", config.lib_path.parent, config.nbs_path)
+    try: found = doclinks._get_modidx(config.lib_path/"search/autoregressive.py", config.lib_path.parent, config.nbs_path)
     finally: doclinks._iter_py_cells = cells
-    return doclinks._qual_mod(found["conformal_ar.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
+    return doclinks._qual_mod(found["conformal_ar.search.threshold.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
 
 def mend_links():
     """Links between pages stay on the site they are on. A word such as `coverage` or `predict` is no link: it means
@@ -37,7 +37,7 @@ def mend_links():
     syms = doclinks.NbdevLookup().syms # the table that all lookups share
     site = f"{get_config().doc_host}{get_config().doc_baseurl}/"
     for name, found in autoregressive_index().items():
-        syms[name] = syms[name.removeprefix("conformal_ar.autoregressive.")] = found
+        syms[name] = syms[name.removeprefix("conformal_ar.search.threshold.autoregressive.")] = found
     for name, found in syms.items():
         if isinstance(found, tuple): syms[name] = (found[0].removeprefix(site), *found[1:])
     page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
@@ -128,16 +128,17 @@ class Renderer(BasicMarkdownRenderer):
         return "" if private or not getattr(self.sym, "__doc__", None) else super()._repr_markdown_()
 
 @cache
-def title(stem):
+def title(name):
     "The title of a notebook"
-    cells = json.loads((nbs/f"{stem}.ipynb").read_text(encoding="utf-8"))["cells"]
+    path, = nbs.rglob(f"{name}.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return re.match("# (.*)", "".join(cells[0]["source"]))[1]
 
 def page_titles(cell):
     "Links that show the name of a notebook show its title"
     if cell.cell_type != "markdown": return
-    cell.source = re.sub(r"\[`?(\d\d_\w+)`?\]\(\1\.ipynb(#[\w-]+)?\)",
-                         lambda m: f"[{title(m[1])}]({m[1]}.ipynb{m[2] or ''})", cell.source)
+    cell.source = re.sub(r"\[`?(\d\d_\w+)`?\]\(((?:[\w.]+/)*)\1\.ipynb(#[\w-]+)?\)",
+                         lambda m: f"[{title(m[1])}]({m[2]}{m[1]}.ipynb{m[3] or ''})", cell.source)
 
 def fold_sources(cell):
     "Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are"

@@ -1,0 +1,97 @@
+"""Count what the house has to stay below: lines of code, lines of refusals, minutes of reading, private names that cross.
+
+`make test` prints the tables and fails above a limit; `python .ci/counts.py` alone does the same.
+"""
+import ast, io, re, sys, tokenize
+
+import house
+
+LIMITS = {"theory + search + procedures + hf": 3900, "package without experiments": 9000} # lines of code
+REFUSALS = 0.1 # of a file in theory and procedures that is no room of checks
+BOOK = dict(pages=60, hours=12, hour=60) # the main part; minutes of the one-hour path
+
+
+def code_lines(text):
+    "Numbers of the lines that hold code: no blank ones, comments or docstrings"
+    tree, skip = ast.parse(text), set()
+    for n in ast.walk(tree):
+        if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(n, clean=False) is not None:
+            skip |= {*range(n.body[0].lineno, n.body[0].end_lineno + 1)}
+    quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = (t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in quiet)
+    return {line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - skip
+
+def refusal_lines(text):
+    "Numbers of the lines that raise or warn, with the conditions for that alone, and of functions that only check"
+    found = set()
+    def only(body): return all(isinstance(o, ast.Raise) or isinstance(o, ast.Expr) and ast.unparse(o).startswith("warnings.warn") for o in body)
+    for n in ast.walk(ast.parse(text)):
+        if isinstance(n, ast.FunctionDef) and re.match(r"_?check", n.name): whole = True
+        elif isinstance(n, (ast.If, ast.For, ast.ExceptHandler)): whole = only(n.body) and not getattr(n, "orelse", None)
+        else: whole = isinstance(n, ast.stmt) and only([n])
+        if whole: found |= {*range(n.lineno, n.end_lineno + 1)}
+    return found & code_lines(text)
+
+def minutes(path):
+    "Of reading, at 220 words or 25 lines of code a minute"
+    words = lines = 0
+    for c in house.cells(path):
+        if c["cell_type"] != "code": words += len(house.source(c).split())
+        else: lines += sum(bool(o.strip()) and not o.startswith("#|") for o in house.source(c).splitlines())
+    return words/220 + lines/25
+
+def parts():
+    "Name of a part of the book -> its pages, as nbs/sidebar.yml has them: what is not in the appendix is the main part"
+    text = (house.nbs/"sidebar.yml").read_text(encoding="utf-8")
+    main, _, appendix = text.partition("text: Appendix")
+    hour = main.partition("One hour")[2].partition("- section")[0]
+    def listed(text): return [house.nbs/o for o in dict.fromkeys(re.findall(r"[\w/]+\.ipynb", text))]
+    return {"one hour": listed(hour), "book": listed(main), "appendix": listed(appendix)}
+
+def crossing():
+    "Private names that one module takes from another"
+    return [(name, a.name) for name, path in house.modules().items() for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(n, ast.ImportFrom) and (n.level or n.module.startswith("conformal_ar")) for a in n.names
+            if a.name.startswith("_") and not a.name.startswith("__")]
+
+def parameters():
+    "Public parameters: how many there are, annotated, described"
+    every = annotated = described = 0
+    for path in house.modules().values():
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for n in ast.walk(ast.parse(text)):
+            if not isinstance(n, ast.FunctionDef) or n.name.startswith("_") and n.name != "__init__": continue
+            for a in (*n.args.posonlyargs, *n.args.args, *n.args.kwonlyargs):
+                if a.arg in ("self", "cls"): continue
+                every += 1
+                annotated += a.annotation is not None
+                described += "#" in lines[a.lineno - 1]
+    return every, annotated, described
+
+def main():
+    texts, wrong = {name: path.read_text(encoding="utf-8") for name, path in house.modules().items()}, []
+    lines = {name: len(code_lines(t)) for name, t in texts.items()}
+    rooms = {room: sum(n for name, n in lines.items() if house.room(name) == room) for room in house.ROOMS}
+    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()))
+    sums = {"theory + search + procedures + hf": sum(rooms[o] for o in ("theory", "search", "procedures", "hf")),
+            "package without experiments": sum(rooms.values()) - rooms["experiments"]}
+    for what, n in sums.items():
+        print(f"{what}: {n:,} lines, at most {LIMITS[what]:,}")
+        if n > LIMITS[what]: wrong.append(what)
+    shares = {name: len(refusal_lines(texts[name]))/lines[name] for name in lines if house.room(name) in ("theory", "procedures")}
+    print("refusals: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+    wrong += [f"refusals in {name}" for name, share in shares.items() if share > REFUSALS and not name.endswith("checks")]
+    for part, paths in parts().items():
+        n = sum(map(minutes, paths))
+        print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
+        if part == "one hour" and n > BOOK["hour"] or part == "book" and (len(paths) > BOOK["pages"] or n > 60*BOOK["hours"]): wrong.append(part)
+    private = crossing()
+    every, annotated, described = parameters()
+    print(f"private names used in other modules: {len(private)}; public parameters: {every}, annotated {annotated/every:.0%}, described {described/every:.0%}")
+    if private: wrong.append("private names")
+    if wrong: print(f"above a limit: {', '.join(wrong)}")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__": main()
