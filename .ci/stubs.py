@@ -3,7 +3,7 @@
 `make export` runs it after `nbdev_export`; `python .ci/stubs.py FOLDER` writes into another copy of the package.  A patched
 method stands in its class, and its docstring lists the parameters as the notebooks describe them.
 """
-import ast, io, sys, tokenize
+import ast, io, re, sys, tokenize
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -88,14 +88,17 @@ def stub(text):
     "The stub of a module, or None where no method is patched"
     body, notes = ast.parse(text).body, comments(text)
     if not any(map(patched, body)): return None
-    out, imports = [HEAD, "from typing import Any, overload\n"], (ast.Import, ast.ImportFrom)
-    if doc := ast.get_docstring(ast.parse(text)): out.insert(1, f'"""{doc}"""\n')
+    out, imports = [], (ast.Import, ast.ImportFrom)
     for node in body:
-        if isinstance(node, imports): out.append(ast.unparse(node) + "\n")
-        elif isinstance(node, ast.ClassDef): out.append(class_(node, [f for f in body if node.name in patched(f)], notes))
+        if isinstance(node, ast.ClassDef): out.append(class_(node, [f for f in body if node.name in patched(f)], notes))
         elif isinstance(node, ast.FunctionDef) and not patched(node): out.append(function(node, notes))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)): out += [t + "\n" for t in assigned(node)]
-    return "".join(out)
+    words = set(re.findall(r"\w+", re.sub(r'(?s)""".*?"""', "", "".join(out)))) # an import that no signature needs is left out
+    found = [o for o in body if isinstance(o, imports)]
+    for o in found: o.names = [a for a in o.names if (a.asname or a.name).split(".")[0] in words]
+    typing = ", ".join(o for o in ("Any", "overload") if o in words)
+    head = [HEAD, f"from typing import {typing}\n" if typing else "", *(ast.unparse(o) + "\n" for o in found if o.names)]
+    return "".join([*head, *out])
 
 def package_stub(text):
     "The names that `conformal_ar/__init__.py` loads when they are first used, as imports"

@@ -84,7 +84,7 @@ def check_imports(folder):
 def check_names(folder):
     "No name in the package is undefined, and none is imported or assigned in vain."
     # F811: with `@patch` the methods of several classes have one name
-    rules = ["--isolated", "--no-cache", "--select", "F", "--ignore", "F811", "--output-format", "concise"]
+    rules = ["--isolated", "--no-cache", "--extend-exclude", "*.pyi", "--select", "F", "--ignore", "F811", "--output-format", "concise"]
     res = subprocess.run([*command("ruff"), "check", *rules, package], cwd=root, capture_output=True, text=True)
     assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nimport what is missing in an exported cell"
 
