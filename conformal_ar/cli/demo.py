@@ -232,7 +232,7 @@ def demo(
     model:OtherModel=None, device:Device=None,
 ):
     "Calibrate all procedures, and test them"
-    from conformal_ar.theory.conformal import check_risk
+    from conformal_ar.theory.checks import check_risk
     from conformal_ar.files.whole_files import check_file, write_results
     task, reactions = task.value, task == "reactions"
     if max_candidates is not None and not reactions:

@@ -15,8 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..search.autoregressive import check_inputs
-from ..theory.conformal import (
-    check_count, check_risk, check_scores, split_threshold)
+from ..theory.checks import check_count, check_risk, check_scores
+from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes

@@ -11,7 +11,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from ..theory.conformal import check_risk, check_scores
+from ..theory.checks import check_risk, check_scores
 from ..procedures.procedure import Procedure
 from ..theory.validity import EQUAL_PARTS, LEANINGS, bet
 

@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..procedures.calibration import Calibrated
-from ..theory.conformal import check_count, check_risk, check_scores
+from ..theory.checks import check_count, check_risk, check_scores
 from ..procedures.evaluation import evaluate_sets
 from ..theory.guarantee import Guarantee, Selected
 from ..procedures.procedure import Procedure

@@ -15,13 +15,12 @@ import torch
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..theory.conformal import clopper_pearson_lower
+from ..theory.guarantee import clopper_pearson_lower, Guarantee
 from .draws import (
     RULES, Draws, accepted, draw_samples, hits, set_confidence)
 from .equal_coverage import (
     EqualCoverage, calibrations, decode_within, draw_orders, risk_spent)
 from .sampling import ROUNDING, ConformalSampling
-from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.subsets import ConformalBeamSubsets
 from ..theory.tolerance import tolerance_region

@@ -15,7 +15,7 @@ import torch
 from tqdm import tqdm
 
 from ..search.autoregressive import Autoregressor, check_log_probs, take
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 
 # %% ../../nbs/experiments/05_draws.ipynb #9ef679c9
 @dataclass(frozen=True)

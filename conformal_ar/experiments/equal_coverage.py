@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ..search.autoregressive import (
     Autoregressor, prefix_scores, target_lengths)
-from ..theory.conformal import check_count, check_scores
+from ..theory.checks import check_count, check_scores
 from ..procedures.dynamic import DynamicConformalBeams
 from .nested import NestedConformalBeams, survival
 from .one_decode import decode_for_all

@@ -15,7 +15,7 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import (Autoregressor, prefix_scores, take,
                                          target_lengths)
-from ..theory.conformal import check_scores
+from ..theory.checks import check_scores
 from ..procedures.procedure import Procedure
 from ..search.threshold import threshold_search
 from ..theory.tolerance import smallest_alpha, step_ranks, tolerance_region

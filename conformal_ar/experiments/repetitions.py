@@ -16,7 +16,8 @@ import numpy as np
 from scipy import stats
 from tqdm import tqdm
 
-from ..theory.conformal import check_count, check_risk, split_threshold
+from ..theory.checks import check_count, check_risk
+from ..theory.conformal import split_threshold
 from ..files.whole_files import jsonable, whole_file
 from ..search.hypotheses import Hypotheses
 

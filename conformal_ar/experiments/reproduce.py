@@ -15,7 +15,8 @@ from fastcore.basics import patch
 from tqdm import tqdm
 
 from ..search.autoregressive import Autoregressor, prefix_scores
-from ..theory.conformal import check_count, clopper_pearson_interval
+from ..theory.checks import check_count
+from ..theory.guarantee import clopper_pearson_interval
 from ..theory.tolerance import check_feasible
 from .one_decode import (decode_for_all, dynamic_draws,
                                                  dynamic_repetitions, dynamic_rows)

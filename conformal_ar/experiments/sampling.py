@@ -15,7 +15,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 from .draws import (Draws, accepted, check_rule, draw_samples,
                                             hit_scores, log_quality, set_confidence)
 from ..theory.groups import by_length

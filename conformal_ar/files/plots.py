@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.ticker import (
     FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter)
 
-from ..theory.conformal import clopper_pearson_interval
+from ..theory.guarantee import clopper_pearson_interval
 
 # %% ../../nbs/files/02_plots.ipynb #c2c8dbcf
 _styles = [dict(marker="o", color="black", ls="-"),

@@ -16,11 +16,10 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from ..theory.conformal import (
-    check_count, check_log_likelihoods, check_risk, clopper_pearson_lower)
+from ..theory.checks import check_count, check_log_likelihoods, check_risk
+from ..theory.guarantee import clopper_pearson_lower, Guarantee
 from ..theory.groups import (
     by_length, group_numbers, group_rows, input_groups)
-from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk, plan
 from ..search.sets import rank_p_values
 from ..theory.tolerance import tolerance_region

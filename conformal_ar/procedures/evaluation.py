@@ -14,8 +14,8 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from ..theory.conformal import clopper_pearson_interval
-from ..theory.guarantee import Guarantee, rounded_down
+from ..theory.guarantee import (
+    clopper_pearson_interval, Guarantee, rounded_down)
 from .equivalence import (
     ClassSet, canonical_form, merge_equivalent, merge_summary)
 from ..search.sets import Abstention, PredictionSet

@@ -19,7 +19,7 @@ from ..search.autoregressive import (
 from ..search.beams import most_probable
 from .calibration import Calibration
 from ..search.decoding_checks import check_decoding, check_distribution
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows

@@ -13,7 +13,8 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..theory.conformal import check_count, conformal_rank
+from ..theory.checks import check_count
+from ..theory.conformal import conformal_rank
 from .equivalence import canonical_form
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows

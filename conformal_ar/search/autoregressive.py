@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 
 # %% ../../nbs/search/00_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable

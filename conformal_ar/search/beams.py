@@ -16,7 +16,7 @@ import torch
 from .autoregressive import (
     Autoregressor, check_log_probs, spend, take)
 from .decoding_checks import batches_by_length, fetched
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 from .hypotheses import (
     Hypotheses, best_per_input, best_per_owner, gather, join_tables)
 from .threshold import empty_prefixes, threshold_search

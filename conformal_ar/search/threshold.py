@@ -16,7 +16,7 @@ from fastcore.basics import patch
 from .autoregressive import (
     Autoregressor, check_log_probs, placed, spend, take)
 from .decoding_checks import batches_by_length, fetched, rows_within
-from ..theory.conformal import check_count
+from ..theory.checks import check_count
 from .hypotheses import (
     Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
 

@@ -11,7 +11,7 @@ from typing import Callable, Iterable, Sequence
 
 import numpy as np
 
-from .conformal import check_count
+from .checks import check_count
 
 # %% ../../nbs/theory/02_groups.ipynb #b026aaff
 def group_key(

@@ -13,7 +13,8 @@ from math import ceil, log
 import numpy as np
 import scipy
 
-from .conformal import check_count, check_risk, conformal_rank
+from .checks import check_count, check_risk
+from .conformal import conformal_rank
 from .guarantee import Guarantee
 from .tolerance import check_feasible, smallest_alpha, step_ranks
 

@@ -12,7 +12,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from .conformal import check_count, check_risk, check_scores
+from .checks import check_count, check_risk, check_scores
 
 # %% ../../nbs/theory/01_tolerance.ipynb #d9f1aa93
 def step_ranks(

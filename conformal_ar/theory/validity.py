@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from .conformal import check_count, check_risk, check_scores
+from .checks import check_count, check_risk, check_scores
 from .guarantee import Guarantee
 
 # %% ../../nbs/theory/05_validity.ipynb #158de191
