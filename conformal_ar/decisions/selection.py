@@ -30,7 +30,7 @@ def selection_p_values(
 )->np.ndarray: # [m] small where an answer is surer than the wrong ones
     "(1 + number of wrong pairs that score as high)/(n + 1) (Jin & Candès 2023)"
     above = len(wrong) - np.searchsorted(np.sort(wrong), scores, "left")
-    return (1 + above)/(n_cal + 1)
+    return np.where(np.isneginf(scores), 1., (1 + above)/(n_cal + 1))
 
 # %% ../../nbs/decisions/01_selection.ipynb #10f93df5
 def benjamini_hochberg(
@@ -62,7 +62,9 @@ def choose_cutoffs(
 )->np.ndarray: # [c] falling, the first is the likeliest to pass
     "Thresholds to test, and where to start"
     levels = np.linspace(0, 1, 200, endpoint=False) # cut-offs are quantiles
-    grid = np.unique(np.quantile(scores, levels, method="inverted_cdf"))[::-1]
+    finite = np.asarray(scores)[np.isfinite(scores)]
+    if not len(finite): raise ValueError("no score is finite: there is nothing to test")
+    grid = np.unique(np.quantile(finite, levels, method="inverted_cdf"))[::-1]
     return grid[cutoff_p_values(scores, right, grid, error).argmin():]
 
 # %% ../../nbs/decisions/01_selection.ipynb #ef249cd7
@@ -73,7 +75,7 @@ def passing_cutoff(
     error:float,        # Most wrong among those answered, in (0, 1)
     confidence:float,   # That it holds, over calibration sets, in (0, 1)
 )->float: # Infinite where the first does not pass
-    "The last cut-off before one fails (fixed-sequence testing)"
+    "The last cut-off before one fails (Learn then Test, Angelopoulos et al. 2021)"
     delta = float(1 - check_risk(confidence, "confidence"))
     passes = cutoff_p_values(scores, right, cutoffs, error) <= delta
     n = int(np.logical_and.accumulate(passes).sum())
@@ -88,7 +90,7 @@ class select(Procedure):
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
     functions, other_risk, cutoffs = ("canonicalize", "score"), "risk", None
     steps = property(lambda self: int(self.fdr is None)) # thresholds: none with fdr
-    risk = property(lambda self: self.error or self.fdr)
+    risk = property(lambda self: self.fdr if self.error is None else self.error)
 
     def __init__(self,
         model:Autoregressor,   # Such as HFSeq2Seq.from_pretrained("additions")
@@ -154,11 +156,14 @@ def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
 def calibrated(self:select, scores, right):
     "From scores of best answers, and which are right: wrong ones, or a threshold"
     scores, right = check_scores(scores), np.asarray(right, bool)
+    there = scores > -np.inf # the others are never taken
+    if not there.any(): raise ValueError(
+        f"none of {len(there)} answers has a score: beams are empty, or all score −∞")
+    scores, right = scores[there], right[there]
     n, wrong = len(scores), np.sort(scores[~right])
     found = np.array([self._threshold(scores, right)] if self.steps else [])
     guarantee = Guarantee(1 - self.risk, "fdr", n, len(wrong), self.confidence)
-    wrong = wrong[np.isfinite(wrong)] # −∞ is never as high as a score
-    return {None: Calibrated(found, guarantee, n - len(wrong), wrong)}
+    return {None: Calibrated(found, guarantee, n - len(wrong), wrong[wrong < np.inf])}
 
 # %% ../../nbs/decisions/01_selection.ipynb #63733df4
 @patch
@@ -178,8 +183,11 @@ def _threshold(self:select, scores, right):
 def taken(self:select, scores):
     "Which of these [n] best answers to take; with fdr from the whole list"
     if self.steps: return scores >= self.thresholds
-    n, wrong = self.guarantee.n_cal, self._found[None].scores
-    return benjamini_hochberg(selection_p_values(scores, wrong, n), self.fdr)
+    g, wrong, there = self.guarantee, self._found[None].scores, scores > -np.inf
+    wrong = np.append(wrong, [np.inf]*(g.k - len(wrong))) # infinite ones are not kept
+    p = selection_p_values(scores[there], wrong, g.n_cal)
+    there[there] = benjamini_hochberg(p, self.fdr)
+    return there
 
 # %% ../../nbs/decisions/01_selection.ipynb #3b26845a
 ROWS = ("texts", "scores", "tokens", "keys", "class_scores", "strings") # of a set

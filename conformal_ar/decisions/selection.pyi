@@ -34,7 +34,7 @@ def choose_cutoffs(scores: np.ndarray, right: np.ndarray, error: float) -> np.nd
     error: Most wrong among those answered, in (0, 1)"""
     ...
 def passing_cutoff(scores: np.ndarray, right: np.ndarray, cutoffs: np.ndarray, error: float, confidence: float) -> float:
-    """The last cut-off before one fails (fixed-sequence testing)
+    """The last cut-off before one fails (Learn then Test, Angelopoulos et al. 2021)
 
     scores: [n] of calibration pairs
     right: [n] is the best answer right?

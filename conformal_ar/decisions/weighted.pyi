@@ -28,7 +28,6 @@ def density_ratio(old: Sequence, new: Sequence, features: Callable, penalty: flo
     features: Of an input: some numbers
     penalty: On the squares of the coefficients of standardised features"""
     ...
-LEAST_BELOW: int
 class WeightedLevelSets:
     """Level sets for inputs of another distribution (Tibshirani et al. 2019)"""
     _guarantee: Any
@@ -57,7 +56,7 @@ class WeightedLevelSets:
         ...
     def __repr__(self): ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> WeightedLevelSets:
-        """Score the pairs and weigh them; `ValueError` where they are worth too few
+        """Score the pairs and weigh them, however few they are worth
 
         inputs: [N] old inputs; or a table
         targets: [N] targets, as for level sets
@@ -68,7 +67,7 @@ class WeightedLevelSets:
         """Itself, calibrated on scores of these weights"""
         ...
     def predict(self, inputs: Sequence | str, **kwargs) -> list[PredictionSet]:
-        """Sets, each at the threshold for its own weight
+        """Sets, each at the threshold for its own weight; abstentions where that is −∞
 
         inputs: [n] inputs of the new kind; or one text"""
         ...
@@ -78,7 +77,7 @@ class WeightedLevelSets:
         inputs: [n] inputs of the new kind"""
         ...
     def save(self, folder: str, notes: dict | None=None) -> Path:
-        """Save the sets, with the weights of their pairs in the notes
+        """Save the settings of the sets, with scores and weights of their pairs in the notes
 
         folder: Folder to write conformal.json into; made if missing
         notes: What else to keep with it, as JSON"""
