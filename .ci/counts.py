@@ -32,14 +32,6 @@ def refusal_lines(text):
         if whole: found |= {*range(n.lineno, n.end_lineno + 1)}
     return found & code_lines(text)
 
-def minutes(path):
-    "Of reading, at 220 words or 25 lines of code a minute"
-    words = lines = 0
-    for c in house.cells(path):
-        if c["cell_type"] != "code": words += len(house.source(c).split())
-        else: lines += sum(bool(o.strip()) and not o.startswith("#|") for o in house.source(c).splitlines())
-    return words/220 + lines/25
-
 def parts():
     "Name of a part of the book -> its pages, as nbs/sidebar.yml has them: what is not in the appendix is the main part"
     text = (house.nbs/"sidebar.yml").read_text(encoding="utf-8")
@@ -83,7 +75,7 @@ def main():
     print("refusals: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
     wrong += [f"refusals in {name}" for name, share in shares.items() if share > REFUSALS and not name.endswith("checks")]
     for part, paths in parts().items():
-        n = sum(map(minutes, paths))
+        n = sum(map(house.minutes, paths))
         print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
         if part == "one hour" and n > BOOK["hour"] or part == "book" and (len(paths) > BOOK["pages"] or n > 60*BOOK["hours"]): wrong.append(part)
     private = crossing()

@@ -172,18 +172,24 @@ def check_columns(folder):
             wrong += [f"{path.name}, cell {i}: {len(o)} columns: {o.strip()[:60]}" for o in lines if len(o) > 88]
     say(wrong, "wrap these lines")
 
+def shown(cell): return not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(cell))
+
+def minutes(path):
+    "Of reading what the site shows of a page, at 220 words or 25 lines of code a minute"
+    found = [c for c in cells(path) if shown(c)]
+    words = sum(len(source(c).split()) for c in found if c["cell_type"] != "code")
+    return words/220 + sum(map(code_lines, found))/25
+
+def code_lines(cell):
+    if cell["cell_type"] != "code": return 0
+    return sum(bool(o.strip()) and not o.startswith("#|") for o in source(cell).splitlines())
+
 def check_lengths(folder):
-    "A page reads in 15 minutes, at 220 words or 25 lines of code a minute; half of all cells have at most 5 lines, nine in ten at most 15."
-    wrong, all_lines = [], []
-    for path in pages():
-        words, lines = 0, []
-        for c in cells(path):
-            if c["cell_type"] != "code": words += len(source(c).split())
-            else: lines.append(sum(bool(o.strip()) and not o.startswith("#|") for o in source(c).splitlines()))
-        if (minutes := words/220 + sum(lines)/25) > 15: wrong.append(f"{path.name}: {minutes:.1f} minutes: {words} words, {sum(lines)} lines of code")
-        all_lines += lines
+    "A page reads in 15 minutes; half of all cells have at most 5 lines, nine in ten at most 15."
+    wrong = [f"{path.name}: {minutes(path):.1f} minutes" for path in pages() if minutes(path) > 15]
+    all_lines = sorted(code_lines(c) for path in pages() for c in cells(path) if c["cell_type"] == "code")
     for share, most in ((0.5, 5), (0.9, 15)):
-        if (found := sorted(all_lines)[int(share*len(all_lines))]) > most: wrong.append(f"{share:.0%} of the cells have up to {found} lines, not {most}")
+        if (found := all_lines[int(share*len(all_lines))]) > most: wrong.append(f"{share:.0%} of the cells have up to {found} lines, not {most}")
     say(wrong, "move what belongs elsewhere, delete what no page needs, split cells")
 
 def check_docments(folder):

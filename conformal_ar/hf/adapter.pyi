@@ -108,11 +108,8 @@ class HFModel:
     def _trial_rows(self):
         """Two rows of ordinary ids, a long and a short one"""
         ...
-    def _trial_start(self, rows):
-        """The first step, as a search takes it"""
-        ...
-    def _trial(self):
-        """Log-probabilities that should be equal, by what tells them apart"""
+    def _try_out(self):
+        """`AdapterError` where scores are no function of a pair, on two rows of ids"""
         ...
     @classmethod
     def from_pretrained(cls, name, device=None, dtype: torch.dtype=None, trust_remote_code: bool=False, use_safetensors: bool=True, revision: str='main', model_kwargs: dict=None, **kwargs):
@@ -129,3 +126,5 @@ class HFModel:
     def fingerprint(self) -> str:
         """SHA-256 of weights, dtype, configuration and tokenizer"""
         ...
+class Ids(tuple):
+    """Token ids of an input, in place of its text"""

@@ -16,12 +16,14 @@ from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from ..search.autoregressive import placed, real_tokens
-from ..search.decoding_checks import _chosen, cache_bytes, prefix_bytes
+from ..search.decoding_checks import (
+    AdapterError, _chosen, cache_bytes, prefix_bytes)
 from .adapter import HFModel, pad_rows
 from .caches import (PrefixLayer, _continue, make_blocks, sharing,
                                     why_copied)
 from .supported import _special
-from .tokenizers import chat_prompts, start_ids
+from .tokenizers import (_what_is_unknown, chat_prompts,
+                                        start_ids)
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class HFCausal(HFModel):
@@ -86,8 +88,13 @@ def _ids(self:HFCausal, texts, target=False):
 
 @patch
 def _check_known(self:HFCausal, texts, ids, what):
-    if self.tokenizer.unk_token_id in (self.end_token_id, self.pad_token_id): return
-    HFModel._check_known(self, texts, ids, what)
+    unk, word = self.tokenizer.unk_token_id, self.tokenizer.unk_token
+    if unk not in (self.end_token_id, self.pad_token_id):
+        return HFModel._check_known(self, texts, ids, what)
+    before = start_ids(self.tokenizer).count(unk) if what == "input" else 0
+    for i, (text, row) in enumerate(zip(texts, ids)): # spelt out it is known
+        if row.count(unk) > before + text.count(word): raise ValueError(
+            f"{what} {i} has {_what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03
 @patch
@@ -237,14 +244,16 @@ def copies_prompts(self:HFCausal)->str: # Empty where prefixes share their promp
 
 # %% ../../nbs/hf/06_causal.ipynb #04c4dc7a
 @patch
-def _trial(self:HFCausal):
-    row, same = self._trial_rows()[0], HFModel._trial(self)
-    targets = torch.tensor([row], device=self.device)
-    forced = self._forced(*self._read([row]), targets)
-    whole = torch.cat([targets, targets], 1) # prompt and target are alike
-    plain = self.quiet(input_ids=whole).logits[:, 2:5]
-    what = "under the positions and masks of HFCausal than by itself"
-    return {**same, what: tuple(x.float().log_softmax(-1) for x in (forced, plain))}
+def _try_out(self:HFCausal):
+    HFModel._try_out(self)
+    row = self._trial_rows()[0]
+    ids = torch.tensor([row], device=self.device)
+    whole = torch.cat([ids, ids], 1) # prompt and target are alike
+    plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
+    apart = (plain.gather(2, ids[..., None])[..., 0] - self.score([row], ids)).abs()
+    if apart.max() > (1e-3 if self.dtype == torch.float32 else 2): raise AdapterError(
+        type(self.model).__name__, "gives other probabilities under the positions and "
+        "masks of HFCausal than by itself", f"{apart.max():.2g} nats", "use another")
 
 HFCausal.checks = True
 

@@ -149,12 +149,6 @@ def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
     first = torch.full_like(owner, self.start_token_id)
     return self._step(own, DynamicCache(), hidden, mask, owner, first, lean)
 
-@patch
-def _trial_start(self:HFSeq2Seq, rows):
-    "The first step, as a search takes it"
-    lean = self._lean()
-    return self._begin(*self._read(rows, lean), lean)
-
 # %% ../../nbs/hf/05_seq2seq.ipynb #98681361
 @patch
 @torch.inference_mode()

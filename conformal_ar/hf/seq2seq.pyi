@@ -41,9 +41,6 @@ class HFSeq2Seq(HFModel):
     def _begin(self, hidden, mask, lean=None):
         """Take the first decoding step"""
         ...
-    def _trial_start(self, rows):
-        """The first step, as a search takes it"""
-        ...
     def start(self, inputs):
         """State and [B, V] log-probabilities after the first step"""
         ...

@@ -16,6 +16,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, prefix_scores, take
+from ..search.decoding_checks import batch_within
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
 from .procedure import Procedure
@@ -92,10 +93,13 @@ def ranks(self:DynamicConformalBeams, n, groups=1):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def _target_scores(self:DynamicConformalBeams, pairs, **kwargs):
-    inputs = take(pairs.inputs, pairs.owner)
-    known = {k: v for k, v in kwargs.items() if k in ("batch_size", "progress")}
-    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, **known)
+def _target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory=None,
+                   progress=False, max_rows=None):
+    inputs, longest = take(pairs.inputs, pairs.owner), self._lengths(pairs.ids).max()
+    size = batch_within(self.model, pairs.inputs, min(self.max_len, int(longest)),
+                        max_memory, batch_size)
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, size,
+                         progress=progress)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #a7370e55
 @patch

@@ -13,6 +13,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, sequence_scores, take
+from ..search.decoding_checks import batch_within
 from ..search.hypotheses import target_rows
 from .procedure import Procedure
 
@@ -54,12 +55,14 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 # %% ../../nbs/procedures/03_levelsets.ipynb #24692870
 @patch
 def _target_scores(self:ConformalLevelSets, pairs,
-                   batch_size=256, progress=False, **kwargs):
-    inputs = take(pairs.inputs, pairs.owner)
+                   batch_size=256, progress=False, max_memory=None, **kwargs):
+    inputs, most = take(pairs.inputs, pairs.owner), int(self._lengths(pairs.ids).max())
+    most = min(self.max_len, most)
+    size = batch_within(self.model, inputs, most, max_memory, batch_size)
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
-                           batch_size=batch_size, progress=progress)
+                           batch_size=size, progress=progress)
     if self.max_candidates is None: return sums[:, None]
-    return self._within_budget(pairs, sums, **kwargs)[:, None]
+    return self._within_budget(pairs, sums, max_memory=max_memory, **kwargs)[:, None]
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #4366d1b4
 @patch

@@ -18,7 +18,7 @@ from ..search.autoregressive import (
     Autoregressor, check_inputs, take, target_lengths)
 from ..search.beams import most_probable
 from .calibration import Calibration
-from ..search.decoding_checks import check_decoding, check_distribution
+from ..search.decoding_checks import check_adapter
 from ..theory.checks import check_count
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
@@ -66,8 +66,9 @@ class Procedure(Calibration):
 # %% ../../nbs/procedures/02_procedure.ipynb #164441a1
 @patch(as_prop=True)
 def margin(self:Procedure):
-    "By how much decoding lowers thresholds against rounding, in nats"
-    return getattr(self.model, "score_rounding", 0.)
+    "By how much decoding lowers thresholds, in nats (per token if the score is)"
+    rounding = getattr(self.model, "score_rounding", 0.) # of a whole sequence
+    return rounding/10 if self.normalize else rounding   # per token it is a tenth
 
 # %% ../../nbs/procedures/02_procedure.ipynb #98ab5ca7
 @patch
@@ -124,11 +125,9 @@ def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_tok
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
 def check_model(self:Procedure, pairs):
-    "`ValueError` unless the model gives distributions, and decodes as it scores"
-    model = getattr(self.model, "unmasked", self.model)
-    check_distribution(model.start(pairs.inputs[:4])[1])
+    "`ValueError` unless a score is a function of its pair"
     asked = take(pairs.inputs, pairs.owner)
-    check_decoding(self.model, asked, pairs.ids[:, :self.max_len])
+    check_adapter(self.model, asked, pairs.ids[:, :self.max_len])
     self._made_with = self.model, fingerprint_of_model(self.model)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c

@@ -13,6 +13,7 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
+from ..search.decoding_checks import rows_within
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
 from .equivalence import canonical_form
@@ -61,8 +62,14 @@ def ranks(self:ConformalBeamSubsets, n, groups=1):
 
 # %% ../../nbs/procedures/05_subsets.ipynb #32bc3233
 @patch
+def _beams(self:ConformalBeamSubsets, inputs, max_memory=None, batch_size=None, **more):
+    if max_memory is not None: more["max_rows"] = rows_within(
+        self.model, inputs, self.max_len, max_memory)
+    return beam_search(self.model, inputs, self.width, self.max_len, **more)
+
+@patch
 def _target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
-    beams = beam_search(self.model, pairs.inputs, self.width, self.max_len, **kwargs)
+    beams = self._beams(pairs.inputs, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
 # %% ../../nbs/procedures/05_subsets.ipynb #0e9a07f5
@@ -97,14 +104,13 @@ def scores_in(self:ConformalBeamSubsets,
 # %% ../../nbs/procedures/05_subsets.ipynb #15235252
 @patch
 def _decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
-    table = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
+    table = self._beams(inputs, **kwargs)
     own = thresholds if thresholds.ndim == 1 else thresholds[table.owner]
     return table.select((self._row_scores(table) >= own).all(1))
 
 @patch
 def _most_probable(self:ConformalBeamSubsets, inputs, **kwargs):
-    table = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
-    return best_per_input(table)
+    return best_per_input(self._beams(inputs, **kwargs))
 
 # %% ../../nbs/procedures/05_subsets.ipynb #fd730da8
 @patch(as_prop=True)

@@ -57,16 +57,28 @@ def check_distribution(log_probs: torch.Tensor, tolerance: float=0.001):
 def _rounding_allowance(ar):
     """What rounding can explain, in nats per token"""
     ...
-def _both_paths(ar, inputs, ids, pairs):
-    """Some of the shorter targets: their rows, their ids, and scores along both paths"""
+def _tried_pairs(inputs, lengths, pairs):
+    """Rows of the longest and the shortest input, and of some of the shorter targets"""
     ...
-def check_decoding(ar: Autoregressor, inputs: Sequence, ids: torch.Tensor, pairs: int=8, tolerance: float | None=None):
-    """`ValueError` if teacher forcing and decoding give targets different scores
+def _walked(ar, twice):
+    """The model, its states extended before, or its rows in the batch twice"""
+    ...
+class AdapterError(ValueError):
+    """A model whose scores no calibration can rely on; `what` says why"""
+    what: Any
+    why: Any
+    def __init__(self, name, what, why, how): ...
+_how: Any
+def _compare(name, what, paths, these, those, ids, rows, tolerance):
+    """`AdapterError` where log-probabilities of ids [B, L] are apart"""
+    ...
+def check_adapter(model: Autoregressor, inputs: Sequence, targets: Sequence, pairs: int=8, tolerance: float | None=None):
+    """`ValueError` unless the score of a pair is a function of the pair, however found
 
-    ar: The model
+    model: The model, of this package or of one's own
     inputs: [N] conditions
-    ids: [N, L] target ids, padded after the end token
-    pairs: How many pairs are followed, of the shorter half
+    targets: [N] target texts, or [N, L] ids with the end token
+    pairs: How many are tried beside the longest and the shortest
     tolerance: Allowed difference, nats per token; None: rounding"""
     ...
 def rows_within(ar: Autoregressor, inputs: Sequence, max_len: int, max_memory: int) -> int:
@@ -76,6 +88,15 @@ def rows_within(ar: Autoregressor, inputs: Sequence, max_len: int, max_memory: i
     inputs: [n] conditions
     max_len: Decoding steps
     max_memory: Bytes for states and tables of a search"""
+    ...
+def batch_within(ar: Autoregressor, inputs: Sequence, max_len: int, max_memory: int | None, batch_size: int=256) -> int:
+    """The `batch_size` whose scoring stays within `max_memory` bytes
+
+    ar: The model; has row_bytes
+    inputs: [n] conditions
+    max_len: Tokens of the longest target
+    max_memory: Bytes for states and tables of teacher forcing; None: any
+    batch_size: Most pairs in a batch"""
     ...
 def cache_bytes(cache) -> int:
     """Memory of keys and values in all layers"""

@@ -8,6 +8,7 @@ __all__ = ['SIZES', 'numbers', 'small_pairs', 'sized_pairs', 'addition_pairs', '
 
 # %% ../../nbs/tasks/00_additions.ipynb #11ac2377
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -137,9 +138,9 @@ def answers(
 class Additions:
     "One part of the additions data"
     pairs:np.ndarray # [N, 2] operands
-    @property
+    @cached_property
     def inputs(self): return questions(self.pairs)
-    @property
+    @cached_property
     def targets(self): return answers(self.pairs)
     def __len__(self): return len(self.pairs)
     def __getitem__(self, rows): return Additions(self.pairs[rows])
