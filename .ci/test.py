@@ -15,7 +15,7 @@ import house
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", "conformal_ar"
-times_file = Path(sys.prefix)/"notebook_times.json"  # of the last run, to start with the slowest
+times_file = root/".ci/__pycache__/notebook_times.json"  # of the last run, to start with the slowest; git ignores it
 PASS, FAIL, SKIP = 0, 1, 77
 
 
@@ -168,7 +168,9 @@ def run_notebooks(names, flags, workers, limit):
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(lambda o: run_notebook(o, flags, env, limit), paths))
     times |= {label(path): round(seconds, 1) for path, (_, seconds) in zip(paths, results)}
-    try: times_file.write_text(json.dumps(times))
+    try:
+        times_file.parent.mkdir(exist_ok=True)
+        times_file.write_text(json.dumps(times))
     except OSError: pass
     return [sum(word == o for word, _ in results) for o in ("ok", "FAILED", "skipped")]
 

@@ -6,32 +6,57 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
-import html, os, tempfile
+import html, os, sys, tempfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
-from .app import (MOST_LINES, Looked, _error_html, _fixed, _list_html,
-                                  _tag, answer, file_records, in_words,
-                                  open_calibration)
-from .command_line import _explain
-from .predict import _forms
+from .app import (
+    MOST_LINES, Looked, error_html, fixed_coverage, list_html, html_tag, answer,
+    file_records, in_words, open_calibration)
+from .command_line import shortened, explain_error, notice
+from .predict import SET_WRITERS
 from ..files.whole_files import write_text
-from ..files.csv_jsonl import jsonl_text, sets_csv
+from ..jobs.file_blocks import sets_csv
 
 # %% ../../nbs/cli/06_app_page.ipynb #2aac1c11
 _policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
            "frame-ancestors 'none'; form-action 'self'")
+_most_bytes = 3_000_000 # of a call: a file of two million, and what surrounds it
 
+def _refusal(method, headers):
+    "Status and reason for a call that another site made, or that is too large; or None"
+    if method in ("GET", "HEAD", "OPTIONS"): return None
+    host, origin = headers.get("host", ""), headers.get("origin")
+    other = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+    if other or origin not in (None, f"http://{host}"):
+        return 403, "this application takes calls of its own pages only"
+    size = headers.get("content-length", "")
+    if not size.isdecimal(): return 411, "a call must say its length"
+    if int(size) > _most_bytes: return 413, f"more than {_most_bytes:,} bytes"
+
+# %% ../../nbs/cli/06_app_page.ipynb #1f466832
 def _only_here(app):
-    "An ASGI application whose pages ask no other address"
+    "An ASGI application for calls of its own pages, which ask no other address"
     async def limited(scope, receive, send):
+        begun = False
         async def told(message):
+            nonlocal begun
             if message["type"] == "http.response.start":
-                more = [(b"content-security-policy", _policy.encode())]
-                message = message | dict(headers=[*message["headers"], *more])
+                begun, more = True, [(b"content-security-policy", _policy.encode())]
+                message = message | dict(headers=[*message.get("headers", []), *more])
             await send(message)
-        await app(scope, receive, told)
+        async def refuse(status, why):
+            await told(dict(type="http.response.start", status=status))
+            await told(dict(type="http.response.body", body=why.encode()))
+        if scope["type"] != "http": return await app(scope, receive, told)
+        headers = {k.decode(): v.decode("latin-1") for k, v in scope["headers"]}
+        if refused := _refusal(scope["method"], headers): return await refuse(*refused)
+        try: await app(scope, receive, told)
+        except Exception as e: # of a call that no page of its own makes
+            notice(f"a call failed: {shortened(explain_error(e)[0])}")
+            if not begun: await refuse(400, "this call cannot be answered")
     return limited
 
 # %% ../../nbs/cli/06_app_page.ipynb #42bf855c
@@ -41,16 +66,15 @@ _css = """
 .ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
   background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
 .ca-card * { color: #111827 !important } /* also where the page is dark */
-.ca-part { flex-basis: 160px }
-@media (max-width: 600px) { .ca-card { flex-basis: calc(50% - 4px) }
-  .ca-part { flex-basis: 35% } }
+.ca-part { flex-basis: 160px } .ca-notes:empty { display: none }
+@media (max-width: 600px) { .ca-part { flex-basis: 35% }
+  .ca-card { flex-basis: calc(50% - 4px) } }
 .ca-card code, .ca-input code { overflow-wrap: anywhere; color: inherit;
   background: none }
 .ca-part svg, .ca-card svg { max-width: 100%; height: auto; display: block;
   margin: auto }
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
-.ca-notes:empty { display: none }
 .ca-table { overflow-x: auto; margin-bottom: 8px }
 .ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
@@ -69,6 +93,9 @@ def _import_gradio():
     except ImportError as e:
         need = "the application needs Gradio: pip install 'conformal_ar[app,chem]'"
         raise ImportError(need) from e
+    def say(*_): notice(f"a call failed: {shortened(explain_error(sys.exc_info()[1])[0])}")
+    for part in (gradio.queueing, gradio.routes): # a line, not a traceback
+        part.traceback = SimpleNamespace(print_exc=say)
     return gradio
 
 @cache
@@ -84,7 +111,7 @@ def _asked(gr, text, coverage, stereo, source, seen):
     try:
         found = answer(open_calibration(*source), text, coverage, seen, stereo)
         file = _file(sets_csv([found.record]), "set.csv")
-    except Exception as e: return _error_html(e), gr.DownloadButton(visible=False), seen
+    except Exception as e: return error_html(e), gr.DownloadButton(visible=False), seen
     return found.html, gr.DownloadButton(value=file, visible=True), found.seen
 
 # %% ../../nbs/cli/06_app_page.ipynb #748fa823
@@ -98,12 +125,12 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
             "an SD file holds molecules: it needs a calibration of reactions")
         records, sets, notes = file_records(opened, path, coverage, tell, stereo)
         now = Looked(None, opened.coverage(coverage))
-        words = in_words(at_coverage(opened.cp, coverage), _fixed(*now, seen))
-        said = _list_html(records, sets, notes) + _tag("p", html.escape(words))
-        file = _file(_forms.get(form, jsonl_text)(records), f"sets{form}")
+        words = in_words(at_coverage(opened.cp, coverage), fixed_coverage(*now, seen))
+        said = list_html(records, sets, notes) + html_tag("p", html.escape(words))
+        file = _file("".join(SET_WRITERS[form](lambda: records)), f"sets{form}")
     except Exception as e:
-        said = _explain(e)[0].replace(str(path), Path(path or "").name)
-        return _error_html(said), gr.DownloadButton(visible=False), seen
+        said = explain_error(e)[0].replace(str(path), Path(path or "").name)
+        return error_html(said), gr.DownloadButton(visible=False), seen
     return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
 
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
@@ -149,8 +176,8 @@ def _own_page(gr):
     def opened(folder, model):
         try: found = open_calibration(folder.strip(), model.strip())
         except Exception as e:
-            return [_error_html(e), gr.Column(visible=False)] + [gr.skip()]*4
-        words = _tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
+            return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*4
+        words = html_tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
         at = found.coverage(found.cp.coverage)
         slider = gr.Slider(minimum=min(0.5, at), value=at, interactive=found.cp.nested)
         source = folder.strip(), model.strip()

@@ -11,28 +11,28 @@ from pathlib import Path
 
 import typer
 
-from .command_line import (Data, Device, InputColumn, Model,
-                                           ProcedureName, TargetColumn, Task, _brief,
-                                           _canonicalize, _check_data, _choose_max_len,
-                                           _encode, _guaranteed, _load_model, _masked,
-                                           _option, _procedure, _say, _say_lines,
-                                           _short, _task, _tasks, _writable, app)
-from ..files.csv_jsonl import (TABLES, Input, at, check_input, check_text,
-                                 line_inputs, read_columns, table_inputs)
+from .command_line import (
+    Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
+    canonicalize_of, check_data, check_shares, max_len_for, encode_spellable,
+    guarantee_text, load_model, with_masks, cli_option, procedure_class, notice,
+    notice_lines, error_line, task_and_model, TASK_NAMES, writable_folder, app)
+from conformal_ar.files.csv_jsonl import (
+    TABLES, Input, all_wrong, check_input, check_text, line_inputs, read_columns,
+    table_inputs)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
-def _check_columns(table, *names):
+def check_columns(table, *names):
     "Refuse names of columns where there are none"
     odd = {*names} - {"input", "target"}
     if odd and not table: raise ValueError(
         f"there is no column '{min(odd)}': only tables, such as CSV, have columns")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
-def _inputs(path, column, task):
+def inputs_of_file(path, column, task):
     "The inputs in a file of any kind"
     kind = Path(path).suffix.lower()
     table = kind in TABLES or (task != "reactions" and kind != ".txt")
-    _check_columns(table, column)
+    check_columns(table, column)
     if table: return table_inputs(path, column)
     if task == "reactions":
         from conformal_ar.tasks.reaction_inputs import smi_inputs
@@ -42,7 +42,7 @@ def _inputs(path, column, task):
     return rows
 
 # %% ../../nbs/cli/01_calibrate.ipynb #8f05ae38
-def _take(x, task, ar, **options):
+def model_input(x, task, ar, **options):
     "An input as the model knows it, and notes; an error if it cannot be used"
     if x.error: raise ValueError(x.error)
     if task != "reactions":
@@ -53,12 +53,12 @@ def _take(x, task, ar, **options):
     return read_source(x, ar, **options)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #f73355f8
-def _sorted(inputs, ar, task, **options):
-    "As _usable, without a word: (line, note) of what is odd comes third"
+def sorted_inputs(inputs, ar, task, **options):
+    "As usable_inputs, without a word: (line, note) of what is odd comes third"
     good, bad, notes = [], {}, []
     for x in inputs:
-        try: clean, said = _take(x, task, ar, **options)
-        except ValueError as e: bad[x.line] = _brief(_short(e))
+        try: clean, said = model_input(x, task, ar, **options)
+        except ValueError as e: bad[x.line] = shortened(error_line(e))
         else:
             good.append((x, clean))
             notes += [(x.line, note) for note in (*x.notes, *said)]
@@ -67,12 +67,12 @@ def _sorted(inputs, ar, task, **options):
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
 class NoInput(ValueError): "None of the inputs can be used"
 
-def _usable(inputs, task, ar, **options):
+def usable_inputs(inputs, task, ar, **options):
     "(input, text for the model) of those it can take; {line: what is wrong} of others"
-    good, bad, notes = _sorted(inputs, ar, task, **options)
-    _say_lines(notes)
+    good, bad, notes = sorted_inputs(inputs, ar, task, **options)
+    notice_lines(notes)
     mend = "; --ignore-stereo leaves it out" if options else ""
-    _say_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
+    notice_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
                for line, why in bad.items())
     if good: return good, bad
     said = "the only input cannot be used" if len(bad) == 1 else "no input is left"
@@ -96,23 +96,24 @@ def _file_pairs(path, columns, task, ar):
     else:
         from conformal_ar.tasks.reaction_inputs import read_reactions
         rows = read_reactions(path)
-    good, _ = _usable([Input(line, x) for line, (x, _) in rows], task, ar)
-    found, targets = {line: y for line, (_, y) in rows}, []
+    good, _ = usable_inputs([Input(line, x) for line, (x, _) in rows], task, ar)
+    found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task))
-        except ValueError as e: raise at(path, x.line, e) from None
+        except ValueError as e: bad[x.line] = e
+    if bad: raise all_wrong(path, bad)
     return [clean for _, clean in good], targets
 
 # %% ../../nbs/cli/01_calibrate.ipynb #bc3afd15
-def _check_used(data, task, pairs, *columns):
+def check_used_options(data, task, pairs, *columns):
     "Refuse options that these data do not use"
-    _check_data(data, task)
-    if pairs and data not in _tasks: raise ValueError(
-        f"--pairs is for {' and '.join(_tasks)}: of a file all pairs are used")
+    check_data(data, task)
+    if pairs and data not in TASK_NAMES: raise ValueError(
+        f"--pairs is for {' and '.join(TASK_NAMES)}: of a file all pairs are used")
     lines = task == "reactions" and Path(data).suffix.lower() not in TABLES
-    _check_columns(not (lines or data in _tasks), *columns)
+    check_columns(not (lines or data in TASK_NAMES), *columns)
 
-def _pairs(data, half, n, columns, task, ar):
+def pairs_of_file(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
     if data != task: return _file_pairs(data, columns, task, ar)
     from conformal_ar.tasks.shipped import shipped_pairs
@@ -129,7 +130,7 @@ _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
-    given = {name: v for name, v in options.items() if v not in (None, False)}
+    given = {name: v for name, v in options.items() if v is not None and v is not False}
     for name in given:
         users = _users.get(name, [procedure])
         if procedure not in users: raise ValueError(
@@ -157,7 +158,7 @@ def _other_targets(path, column):
 # %% ../../nbs/cli/01_calibrate.ipynb #67b131da
 def _max_len(procedure, max_len, others, task, ar):
     "The most tokens of a sequence: as given, from other targets, or of the task"
-    if others: return _choose_max_len(ar, others)
+    if others: return max_len_for(ar, others)
     if max_len is None and procedure != "level-sets":
         from conformal_ar.tasks.shipped import task_max_len
         return task_max_len(task, ar)
@@ -169,18 +170,23 @@ def _say_forbidden(ar, inputs, targets):
     from conformal_ar.procedures.pairs import read_pairs
     each = [(x, t) for x, ts in zip(*read_pairs(inputs, targets)) for t in ts]
     inputs, targets = zip(*each)
-    ids, _ = _encode(ar, targets)
+    ids, _ = encode_spellable(ar, targets)
     barred = ar.forbidden(inputs, ids).any(1).tolist()
     if not any(barred): return
     first = barred.index(True)
-    _say(f"the masks forbid the strings of {sum(barred)} of {len(ids):,} true "
+    notice(f"the masks forbid the strings of {sum(barred)} of {len(ids):,} true "
          "products, and no set can hold these; the first: "
-         f"{targets[first]} from {_brief(inputs[first])}")
+         f"{targets[first]} from {shortened(inputs[first])}")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0f0f6a7f
+def named_model(model):
+    "A model as it is noted: a shipped name as it is, a folder wherever one stands"
+    folder = model not in TASK_NAMES and Path(model).is_dir()
+    return str(Path(model).resolve()) if folder else model
+
 def _save_calibration(cp, folder, model, task, masks=False):
     "Save a calibration with the names of its model and task, and whether masks were on"
-    if Path(model).is_dir(): model = str(Path(model).resolve())
+    model = named_model(model)
     cp.save(folder, notes=dict(model=model, task=task, masks=masks))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76
@@ -193,39 +199,39 @@ class TooLong(str, Enum):
     bound = "bound"
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-Procedure = _option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
+Procedure = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
     "beam; or select: which best answers to take.")
-Covered = _option(float|None,
+Covered = cli_option(float|None,
     "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
-Alpha = _option(float|None, "In its place: the risk, 1 - coverage.")
-StepAlpha = _option(float|None,
+Alpha = cli_option(float|None, "In its place: the risk, 1 - coverage.")
+StepAlpha = cli_option(float|None,
     "In its place: the risk of each decoding step (dynamic).")
-BeamAlpha = _option(float|None, "In its place: the risk within the beam (subsets).")
-Fdr = _option(float|None,
+BeamAlpha = cli_option(float|None, "In its place: the risk within the beam (subsets).")
+Fdr = cli_option(float|None,
     "Most wrong among the answers taken from a file, on average (select).")
-Confidence = _option(float|None, "Probability over calibration sets that the coverage "
+Confidence = cli_option(float|None, "Probability over calibration sets that the coverage "
     "holds, in (0, 1); by default it holds on average.")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a249b988
-MaxCandidates = _option(int|None, "Budget: most unfinished prefixes of an input at a "
+MaxCandidates = cli_option(int|None, "Budget: most unfinished prefixes of an input at a "
     "step (level-sets, dynamic).", min=1)
-Nonempty = _option(bool, "Put the best sequence into a set that would be empty.",
+Nonempty = cli_option(bool, "Put the best sequence into a set that would be empty.",
     "--nonempty")
-Width = _option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
+Width = cli_option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
     max=_most_width)
-ByClass = _option(bool, "Calibrate on molecules in the beam, not strings (subsets of "
+ByClass = cli_option(bool, "Calibrate on molecules in the beam, not strings (subsets of "
     "reactions).", "--by-class")
-Masks = _option(bool, "Forbid strings that are no molecules, more atoms of an element "
+Masks = cli_option(bool, "Forbid strings that are no molecules, more atoms of an element "
     "than the source has, and copies of its molecules (reactions).", "--masks")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
-Folder = _option(Path, "Folder for the calibration.")
-MissOrBound = _option(TooLong|None, "Targets beyond max-len: misses, or a bound "
+Folder = cli_option(Path, "Folder for the calibration.")
+MissOrBound = cli_option(TooLong|None, "Targets beyond max-len: misses, or a bound "
     "(dynamic, with step-alpha); misses by default.")
-MaxLen = _option(int|None, "Most tokens of a sequence and its end; level sets need "
+MaxLen = cli_option(int|None, "Most tokens of a sequence and its end; level sets need "
     "none, a named task knows it.", min=1, max=_most_len)
-Lengths = _option(Path|None, "File of other pairs, whose targets choose max-len.")
-CalibrationPairs = _option(int|None,
+Lengths = cli_option(Path|None, "File of other pairs, whose targets choose max-len.")
+CalibrationPairs = cli_option(int|None,
     "How many pairs of a named task; 1000 by default.", min=1)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
@@ -250,24 +256,29 @@ def calibrate(
     if procedure != "select":
         one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
-    named = task or model or data in _tasks
-    task, model = _task(task, model, data)
+    check_shares(confidence=confidence, fdr=fdr)
+    named = task or model or data in TASK_NAMES
+    task, model = task_and_model(task, model, data)
     _check_len(procedure, max_len, lengths, task, data)
     if masks and task != "reactions": raise ValueError("--masks is for reactions")
+    if by_class and task != "reactions":
+        raise ValueError("--by-class needs canonicalize: it is for reactions")
+    if too_long and step_alpha is None:
+        raise ValueError("--too-long needs --step-alpha")
     also = [] if lengths else [target_column] # else those of the lengths
-    _check_used(data, task, pairs, input_column, *also)
-    _writable(ctx, output)
+    check_used_options(data, task, pairs, input_column, *also)
+    writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
-    ar = _masked(_load_model(model, device), masks)
-    try: inputs, targets = _pairs(data, 0, pairs or 1000, names, task, ar)
+    ar = with_masks(load_model(model, device), masks)
+    try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, names, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"
         raise NoInput(f"{e}{more}") from e
-    cp = _procedure(procedure)(ar, canonicalize=_canonicalize(task),
+    cp = procedure_class(procedure)(ar, canonicalize=canonicalize_of(task),
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
     if masks: _say_forbidden(ar, inputs, targets)
     cp.calibrate(inputs, targets, progress=True)
     _save_calibration(cp, output, model, task, masks)
-    typer.echo(f"calibrated {cp}\n{_guaranteed(cp.guarantee)}\nsaved to {output}")
+    typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")

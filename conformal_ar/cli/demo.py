@@ -6,17 +6,62 @@
 __all__ = ['demo']
 
 # %% ../../nbs/cli/03_demo.ipynb #a67dbbdb
-import time
+import shlex, time
 from pathlib import Path
 from textwrap import fill
 
 import typer
 
-from .command_line import (Device, OtherModel, Seed, TaskName, _brief,
-                                           _canonicalize, _choose_max_len, _load_model,
-                                           _need_data, _option, _procedure, _say,
-                                           _writable, app)
-from .predict import _columns, _command, _shown
+from conformal_ar.cli.command_line import (
+    Device, OtherModel, Seed, TaskName, shortened, canonicalize_of, max_len_for,
+    load_model, guarantee_text, need_data, cli_option, procedure_class, notice,
+    writable_folder, app)
+
+# %% ../../nbs/cli/03_demo.ipynb #7af55173
+_risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
+RESULT_COLUMNS = { # heading and format of each
+    "procedure": ("procedure", ""), **{r: (name, ".3g") for r, name in _risks.items()},
+    "guaranteed": ("guaranteed", ".3f"), "measured": ("coverage", ".3f"),
+    "interval": ("95 % interval", ""), "mean_size": ("mean size", ".2f"),
+    "median_size": ("median", "g"), "p95_size": ("95th pct", "g"),
+    "mean_strings": ("strings", ".2f"), "invalid": ("invalid", ".1%"),
+    "empty": ("empty", ""), "truncated": ("truncated", ""),
+    "seconds": ("time (s)", ".1f")}
+
+# %% ../../nbs/cli/03_demo.ipynb #78c0de01
+def shown_numbers(row):
+    "Heading and value of each number of a result, as texts"
+    low, high = row["measured_low"], row["measured_high"]
+    row = row | dict(interval=f"{low:.3f}–{high:.3f}")
+    return {name: format(row[c], form) if row[c] == row[c] else "–"
+            for c, (name, form) in RESULT_COLUMNS.items() if c in row}
+
+# %% ../../nbs/cli/03_demo.ipynb #5a3fde33
+def command_text(ctx):
+    "The command line that gives this command's options again"
+    words = ["conformal-ar", ctx.info_name]
+    for p in ctx.command.params:
+        value = ctx.params.get(p.name)
+        option = [] if p.param_type_name == "argument" else [p.opts[0]]
+        if value is None or (option and value == p.default): continue
+        values = value if isinstance(value, (list, tuple)) else [value]
+        for v in values: words += [*option, getattr(v, "value", str(v))]
+    return shlex.join(words)
+
+# %% ../../nbs/cli/03_demo.ipynb #5950386c
+def result_row(cp, ev, seconds):
+    "An evaluation as a row of numbers, and as a text for the terminal"
+    from conformal_ar.decisions.selection import Selected
+    if isinstance(ev, Selected):
+        row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
+        return row, f"{ev}\n{guarantee_text(cp.guarantee)}"
+    risks = {r: float(v) for r in _risks if (v := getattr(cp, r, None)) is not None}
+    row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
+    z = ev.standard_errors
+    said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
+    numbers = dict(pairs=row["n_test"]) | shown_numbers(row)
+    lines = "\n".join(f"{name:14} {value}" for name, value in numbers.items())
+    return row, f"{lines}\n{guarantee_text(cp.guarantee)}\n{said}"
 
 # %% ../../nbs/cli/03_demo.ipynb #aba1038f
 def _timed(f, *args, **kwargs):
@@ -27,7 +72,7 @@ def _timed(f, *args, **kwargs):
 # %% ../../nbs/cli/03_demo.ipynb #8c136fbc
 def _demo_runs(name, ar, cal, test, coverages, **own):
     "(procedure, sets, seconds) at each coverage, on calibration scores computed once"
-    kind = _procedure(name)
+    kind = procedure_class(name)
     def new(coverage): return kind(ar, coverage=coverage, **own)
     def scores():
         cp = new(coverages[0])
@@ -36,7 +81,7 @@ def _demo_runs(name, ar, cal, test, coverages, **own):
     for coverage in coverages:
         try: cp = new(coverage).calibrate_scores(found)
         except ValueError as e: # beams may hold too few targets
-            _say(f"{name} at a coverage of {coverage:g}: {e}")
+            notice(f"{name} at a coverage of {coverage:g}: {e}")
             continue
         sets, seconds = _timed(cp.predict, test.inputs, progress=True)
         yield cp, sets, shared + seconds
@@ -45,7 +90,7 @@ def _demo_runs(name, ar, cal, test, coverages, **own):
 def _check_coverages(name, ar, n_cal, coverages, max_len):
     "An error where a procedure cannot guarantee a coverage with so few pairs"
     for coverage in coverages:
-        _procedure(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
+        procedure_class(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
 
 # %% ../../nbs/cli/03_demo.ipynb #bd810212
 WIDE = 100 # columns of what is printed
@@ -54,7 +99,7 @@ _main = "procedure guaranteed measured interval mean_size median_size empty".spl
 def _table(rows):
     "The main numbers of results, for a terminal"
     from conformal_ar.files.whole_files import markdown_table
-    return markdown_table([_shown(r) for r in rows], [_columns[c][0] for c in _main])
+    return markdown_table([shown_numbers(r) for r in rows], [RESULT_COLUMNS[c][0] for c in _main])
 
 # %% ../../nbs/cli/03_demo.ipynb #a9517bca
 def _chance(coverage, n_cal, n_test):
@@ -80,7 +125,7 @@ def _example(s, target, most=5):
     members = ", ".join(s.texts[:most]) + f", … {len(s)} in all"*(len(s) > most)
     hit = "in" if target in s else "not in"
     empty = "" if len(s) else "  (empty set)"
-    return _brief(f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}", WIDE)
+    return shortened(f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}", WIDE)
 
 # %% ../../nbs/cli/03_demo.ipynb #85f94760
 def _row_of_plots(evaluations, path, height, plot):
@@ -135,9 +180,9 @@ def _demo_additions(ar, output, coverages, n_cal, n_test, seed):
     from conformal_ar.tasks.additions import load_additions
     parts, rows, evaluations, examples = load_additions(seed=0), [], {}, {}
     cal, test = _split(parts["held_out"], n_cal, n_test, seed)
-    max_len = _choose_max_len(ar, parts["train"].targets)
+    max_len = max_len_for(ar, parts["train"].targets)
     for kind in _names: _check_coverages(kind, ar, n_cal, coverages, max_len)
-    _say(f"{n_cal:,} calibration and {n_test:,} test pairs, "
+    notice(f"{n_cal:,} calibration and {n_test:,} test pairs, "
          f"at most {max_len} tokens a sequence")
     for kind, name in _names.items():
         runs = _demo_runs(kind, ar, cal, test, coverages, max_len=max_len)
@@ -170,13 +215,13 @@ def _reaction_example(s, target):
     if not len(s): lines.append("    (empty set)")
     hit = "in" if target in s.keys else "not in"
     lines = [s.input, f"  the target is {hit} the set: {target}", *lines]
-    return "\n".join(_brief(line, WIDE) for line in lines)
+    return "\n".join(shortened(line, WIDE) for line in lines)
 
 # %% ../../nbs/cli/03_demo.ipynb #b027ed99
 def _reaction_runs(ar, cal, test, coverages, max_len, most):
     "(procedure, sets, evaluation, row of the table) of each run on reactions"
     from conformal_ar.procedures.evaluation import evaluate_sets
-    own = dict(max_len=max_len, canonicalize=_canonicalize("reactions"))
+    own = dict(max_len=max_len, canonicalize=canonicalize_of("reactions"))
     kinds = {"level-sets": dict(max_candidates=most), "subsets": dict(by_class=True)}
     for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
     for kind, more in kinds.items():
@@ -193,7 +238,7 @@ def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
     from conformal_ar.tasks.shipped import task_max_len
     parts, max_len = load_reactions("partial"), task_max_len("reactions", ar)
     cal, test = _split(parts["held_out"], n_cal, n_test, seed)
-    _say(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
+    notice(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
          "trained on")
     coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]
     runs = list(_reaction_runs(ar, cal, test, coverages, max_len, most))
@@ -210,15 +255,15 @@ def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
         f"results.json and pictures of these sets are in {output}"]
 
 # %% ../../nbs/cli/03_demo.ipynb #015d5cff
-DemoTask = _option(TaskName, "Integer additions, or chemical reactions.")
-Output = _option(Path|None,
+DemoTask = cli_option(TaskName, "Integer additions, or chemical reactions.")
+Output = cli_option(Path|None,
     "Folder for results.json and the figures; demo, or demo-reactions.")
-OtherResults = _option(Path|None, "Another JSON file for the results.")
-Coverages = _option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
+OtherResults = cli_option(Path|None, "Another JSON file for the results.")
+Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
     "several times; 0.8, 0.9 and 0.95, for reactions one that stays affordable.")
-NCal = _option(int|None, "Calibration pairs; 4000, for reactions 250.")
-NTest = _option(int|None, "Test pairs; 1500, for reactions 80.")
-Budget = _option(int|None, "Budget of the level sets: most unfinished prefixes of an "
+NCal = cli_option(int|None, "Calibration pairs; 4000, for reactions 250.")
+NTest = cli_option(int|None, "Test pairs; 1500, for reactions 80.")
+Budget = cli_option(int|None, "Budget of the level sets: most unfinished prefixes of an "
     "input at a step (reactions).", min=1)
 
 # %% ../../nbs/cli/03_demo.ipynb #68efa867
@@ -242,14 +287,14 @@ def demo(
     if n_cal is None: n_cal = 250 if reactions else 4000
     if n_test is None: n_test = 80 if reactions else 1500
     output = output or Path("demo-reactions" if reactions else "demo")
-    _need_data(task) # or how to get them, before the model is loaded
-    _writable(ctx, output)
+    need_data(task) # or how to get them, before the model is loaded
+    writable_folder(ctx, output)
     if results: check_file(results)
-    ar = _load_model(model or task, device)
+    ar = load_model(model or task, device)
     rest = ar, output, coverages, n_cal, n_test, seed
     if reactions: rows, lines = _demo_reactions(*rest, max_candidates)
     else: rows, lines = _demo_additions(*rest)
     for path in filter(None, (output/"results.json", results)):
-        write_results(path, rows, _command(ctx), seed)
+        write_results(path, rows, command_text(ctx), seed)
     chance = _chance(rows[-1]["guaranteed"], n_cal, n_test)
     typer.echo("\n".join(["", _table(rows), "", chance, "", *lines]))

@@ -6,67 +6,87 @@
 __all__ = ['Results', 'TestPairs', 'predict', 'evaluate']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
-import os, shlex, time
+import os, shutil, time
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from .command_line import (Calibration, Coverage, Data, Device,
                                            InputColumn, SameModel, TargetColumn, Task,
-                                           _guaranteed, _load_calibration,
-                                           _open_calibration, _option, _say, _task_of,
-                                           _writable, app)
-from .calibrate import (_check_columns, _check_used, _inputs, _pairs,
-                                        _sorted, _usable)
-from ..procedures.saving import is_shipped, read_calibration
-from ..files.csv_jsonl import (
-    Input, _input, at, jsonl_text, member_rows, sets_csv)
+                                           check_shares, check_there,
+                                           load_calibration, opened_calibration,
+                                           cli_option, notice, notice_lines, task_of,
+                                           writable_folder, app)
+from .calibrate import (
+    NoInput, check_columns, check_used_options, inputs_of_file, named_model,
+    pairs_of_file, sorted_inputs, usable_inputs)
+from ..procedures.saving import (
+    calibration_file, is_shipped, read_calibration, shipped_calibrations)
+from .demo import command_text, result_row
+from ..jobs.file_blocks import (
+    digest, member_rows, open_blocks, own_columns, read_blocks, sets_csv, unfinished)
+from ..files.csv_jsonl import TABLES, Input, row_input, at, jsonl_text
+from ..files.whole_files import check_file, whole_file, write_results
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
-def _sdf(records):
-    "Records as an SD file; an empty set or an error is an entry without atoms"
-    from conformal_ar.tasks.reaction_inputs import sdf_text
-    rows = [row for record in records for row in member_rows(record)]
-    return sdf_text([(row.get("text"), row.get("name") or f"line {row['line']}", row)
-                     for row in rows])
+def _jsonl(records): return (jsonl_text([r]) for r in records())
 
-_forms = {".csv": sets_csv, ".sdf": _sdf} | dict.fromkeys([".jsonl", ""], jsonl_text)
+def _csv(records):
+    own = own_columns(records()) # of all, before the first is written
+    return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
+
+def _sdf(records):
+    "An empty set or an error is an entry without atoms"
+    from conformal_ar.tasks.reaction_inputs import sdf_text
+    def entries(r):
+        rows = member_rows(r)
+        return [(x.get("text"), x.get("name") or f"line {x['line']}", x) for x in rows]
+    return (sdf_text(entries(r)) for r in records())
+
+SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".jsonl": _jsonl, "": _jsonl}
 
 # %% ../../nbs/cli/02_predict.ipynb #58c9fcb2
-def _check_pictures(folder, task):
+def _check_pictures(folder, task, part=None):
     "Refuse pictures of other texts than molecules, and a folder with those of a run"
     if task != "reactions": raise ValueError(
         "pictures are drawn of molecules: --pictures needs a calibration of reactions")
     old = sorted(p.name for p in Path(folder).glob("*.png") if p.stem.isdigit())
-    if old: raise ValueError(f"{folder} has pictures of another run, such as {old[0]}: "
-        "remove them, or choose another folder")
+    if old and not (part and part.exists()): raise ValueError(f"{folder} has pictures "
+        f"of another run, such as {old[0]}: remove them, or choose another folder")
 
 # %% ../../nbs/cli/02_predict.ipynb #c5eb0138
-def _check_options(data, text, output, task, ignore_stereo):
-    "Refuse options that do not go together, before a model is loaded"
-    from conformal_ar.files.whole_files import check_file
+def _check_asked(data, text, output, column, folder=False):
+    "Refuse inputs and outputs that cannot be, before anything is loaded"
     if (data is None) == (not text):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
-    if output: check_file(output, data)
-    if output and output.suffix.lower() not in _forms:
+    if data and _is_file(data): check_there(data)
+    else: check_columns(False, column)
+    if folder or not output: return
+    check_file(output, data)
+    if output.suffix.lower() not in SET_WRITERS:
         raise ValueError(f"{output}: sets go into .csv, .jsonl or .sdf files")
+
+def _check_chemical(output, task, ignore_stereo):
+    "Refuse what only reactions have"
     if task == "reactions": return
     if ignore_stereo: raise ValueError("--ignore-stereo is for reactions")
     if output and output.suffix.lower() == ".sdf": raise ValueError(
         f"{output}: an SD file holds molecules: it needs a calibration of reactions")
 
 # %% ../../nbs/cli/02_predict.ipynb #e27b94c6
-def _check_list(calibration):
-    "Refuse inputs one by one where answers are taken from a whole list"
-    if is_shipped(str(calibration)): return
-    if read_calibration(calibration)["settings"].get("fdr"): raise ValueError(
-        f"{calibration} takes answers from a whole list: give a file, without --ray")
+def _of_list(calibration):
+    "Does it take answers from a whole list?"
+    if is_shipped(calibration): return False
+    return read_calibration(calibration)["settings"].get("fdr") is not None
 
 # %% ../../nbs/cli/02_predict.ipynb #5c885940
-_kinds = ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi", ".sdf"
+_kinds = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi",
+          ".sdf")
 
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
     return os.path.exists(data) or Path(data).suffix.lower() in _kinds
@@ -74,24 +94,119 @@ def _is_file(data): # else it is an input itself; os.path bears names that are t
 def _asked(data, text, column, task):
     "The inputs: of a file, or as they were typed"
     if data and not _is_file(data): text = [data]
-    if not text: return _inputs(data, column, task)
-    _check_columns(False, column)
+    if not text: return inputs_of_file(data, column, task)
     return [Input(i, t) for i, t in enumerate(text, 1)]
+
+# %% ../../nbs/cli/02_predict.ipynb #acb7e8f4
+def _together(cp, inputs, task, own, show):
+    "Records of inputs that are predicted together"
+    from conformal_ar.jobs.batch_functions import set_records
+    good, bad = usable_inputs(inputs, task, cp.model, **own)
+    sets = cp.predict([clean for _, clean in good], progress=True)
+    if show:
+        for s, (x, _) in zip(sets, good): show(x.line, s)
+    return set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
+
+def _picture(folder, guarantee, line, s):
+    from conformal_ar.tasks.chemistry import draw
+    draw(s, folder/f"{line:05d}.png", guarantee)
+
+# %% ../../nbs/cli/02_predict.ipynb #f836a978
+def _write(records, output):
+    "Write what `records()` gives, one after another, to a file or the terminal"
+    texts = SET_WRITERS[output.suffix.lower() if output else ""](records)
+    if output is None:
+        for text in texts: typer.echo(text, nl=False)
+        return
+    with whole_file(output) as tmp, open(tmp, "w", encoding="utf-8") as file:
+        file.writelines(texts)
+
+# %% ../../nbs/cli/02_predict.ipynb #c998952e
+def _take_rows(rows, column, task):
+    "Rows of a block as inputs"
+    if task != "reactions" or not rows or not isinstance(rows[0][1], str):
+        return [row_input(line, row, column) for line, row in rows]
+    from conformal_ar.tasks.reaction_inputs import smi_inputs
+    first, found = rows[0][0], smi_inputs([text for _, text in rows])
+    return [x._replace(line=x.line + first - 1) for x in found]
+
+def _blocks(data, column, task, size):
+    "The blocks of a file; an error where no line has the column"
+    kind, first = Path(data).suffix.lower(), None
+    table = kind in (".parquet", *TABLES) or task != "reactions" and kind != ".txt"
+    check_columns(table, column)
+    blocks = open_blocks(data, size, not table)
+    for i in range(len(blocks)):
+        inputs = _take_rows(blocks.read(i), column, task)
+        if not all(x.error for x in inputs): return blocks
+        first = first or (inputs[0] if inputs else None)
+    if first is None: raise ValueError(f"{data}: there are no lines")
+    raise at(data, first.line, first.error)
+
+# %% ../../nbs/cli/02_predict.ipynb #054907a2
+def _notes(records, ignore_stereo):
+    "(line, note) of what is odd, and of lines without a set"
+    for r in records:
+        yield from ((r["line"], note) for note in r.get("notes", ()))
+        if (why := r.get("error")) is None: continue
+        mend = "no stereochemistry" in why and ignore_stereo is not None
+        yield r["line"], f"left out, {why}" + "; --ignore-stereo leaves it out"*mend
+
+def _part(output):
+    "Where finished blocks wait; None: in a folder that goes"
+    if output is None or output.exists() and not output.is_file(): return None
+    return output.with_name(f"{output.name[-60:]}.part")
+
+def _predict_file(blocks, worker, output, about):
+    "Predict a file, a block at a time"
+    from tqdm import tqdm
+    from conformal_ar.jobs.scale import run_blocks
+    part = _part(output)
+    def records(only=None): # notes are said, not written
+        for r in read_blocks(folder, only):
+            r.pop("notes", None)
+            yield r
+    with TemporaryDirectory() if part is None else nullcontext(part) as folder:
+        with unfinished(folder, blocks, notice):
+            done = run_blocks(blocks, folder, lambda: worker, about)
+            for d in tqdm(done, total=len(blocks), unit="block", disable=None):
+                if output is None: _write(partial(records, d["block"]), None)
+            notice_lines(_notes(read_blocks(folder), about.get("ignore_stereo")))
+            if all("error" in r for r in records()):
+                if part: shutil.rmtree(part)
+                raise NoInput("no input is left")
+            if output: _write(records, output)
+            _sum_up(records())
+        if part: shutil.rmtree(part)
+
+# %% ../../nbs/cli/02_predict.ipynb #ab56da7d
+def _job(calibration, load, column, task, own, show=None):
+    "What records depend on beside the file; what makes them, once in each process"
+    from conformal_ar.jobs.batch_functions import SetRecords
+    file = shipped_calibrations().get(calibration) or calibration_file(calibration)
+    about = dict(calibration=digest(file), task=task, column=column, **own)
+    take = partial(_take_rows, column=column, task=task)
+    read = partial(sorted_inputs, task=task, **own)
+    return about, partial(SetRecords, load, take, read, task == "reactions", show)
+
+def _sum_up(records):
+    from conformal_ar.jobs.batch_functions import sum_up
+    notice(sum_up(records))
 
 # %% ../../nbs/cli/02_predict.ipynb #19ee6113
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
     "named columns, or a file of lines (.smi, .txt).")]
-Text = _option(list[str], "An input; may be given several times, instead of a file.")
-Sets = _option(Path|None, "File for the sets: .jsonl, .csv or .sdf (reactions); JSONL "
-    "on the terminal by default.")
-Pictures = _option(Path|None, "Folder for a picture of each set, named after its line "
+Text = cli_option(list[str], "An input; may be given several times, instead of a file.")
+Sets = cli_option(Path|None, "File for the sets: .jsonl, .csv or .sdf (reactions); JSONL "
+    "on the terminal by default. A run that was interrupted goes on from FILE.part.")
+Pictures = cli_option(Path|None, "Folder for a picture of each set, named after its line "
     "(reactions); not one with other pictures.")
-IgnoreStereo = _option(bool, "Leave stereochemistry out of the inputs, and say so "
+IgnoreStereo = cli_option(bool, "Leave stereochemistry out of the inputs, and say so "
     "(reactions).", "--ignore-stereo")
-Ray = _option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
+Ray = cli_option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
     "one here. The file is a .parquet, .csv or .jsonl of any size; --output is a "
     "folder of blocks, and a run that was interrupted goes on.", metavar="ADDRESS")
-Workers = _option(int|None, "How many models run with --ray; by default one for each "
+Workers = cli_option(int|None, "How many models run with --ray; by default one for each "
     "GPU, or else for each CPU.", min=1)
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
@@ -104,86 +219,35 @@ def predict(
     device:Device=None,
 ):
     "Predict one set of sequences for each input"
-    from conformal_ar.jobs.batch_functions import set_records, sum_up
-    from conformal_ar.files.whole_files import write_text
-    task = _task_of(calibration, task)
-    _check_options(data, text, None if ray else output, task, ignore_stereo)
-    own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
+    _check_asked(data, text, output, input_column, bool(ray))
+    check_shares(coverage=coverage)
     if workers and not ray: raise ValueError("--workers is for --ray")
-    if ray or len(text) == 1 or data and not _is_file(data): _check_list(calibration)
-    if ray:
-        if pictures: raise ValueError("--pictures does not go with --ray")
-        if is_shipped(str(calibration)) or coverage is not None: raise ValueError(
-            "--ray takes the folder of a calibration, such as calibrate writes")
-        if model and Path(model).is_dir(): model = str(Path(model).resolve())
-        made = calibration.resolve(), model, device, task
-        return _predict_blocks(data, output, made, input_column, own, ray, workers)
+    task = task_of(calibration, task)
+    _check_chemical(None if ray else output, task, ignore_stereo)
+    own = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
+    is_file, together = bool(data) and _is_file(data), _of_list(calibration)
+    if together and (ray or not is_file and len(text) < 2): raise ValueError(
+        f"{calibration} takes answers from a whole list: give a file, without --ray")
+    if ray: return _predict_ray(calibration, data, output, input_column, own, ray,
+        workers, task, model, device, *(coverage, pictures))
     if pictures:
-        _check_pictures(pictures, task)
-        _writable(ctx, pictures)
-    inputs = _asked(data, text, input_column, task)
-    cp, task = _open_calibration(calibration, coverage, model, device, task, say=True)
-    good, bad = _usable(inputs, task, cp.model, **own)
-    sets = cp.predict([clean for _, clean in good], progress=True)
-    records = set_records(inputs, (good, bad, []), sets, cleaned=task == "reactions")
-    form = _forms[output.suffix.lower() if output else ""]
-    if output: write_text(output, form(records))
-    else: typer.echo(form(records), nl=False)
-    if pictures:
-        from conformal_ar.tasks.chemistry import draw
-        for s, (x, _) in zip(sets, good):
-            draw(s, pictures/f"{x.line:05d}.png", cp.guarantee)
-    if data and _is_file(data): _say(sum_up(sets, len(inputs)))
-
-# %% ../../nbs/cli/02_predict.ipynb #7af55173
-_risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
-_columns = { # heading and format of each
-    "procedure": ("procedure", ""), **{r: (name, ".3g") for r, name in _risks.items()},
-    "guaranteed": ("guaranteed", ".3f"), "measured": ("coverage", ".3f"),
-    "interval": ("95 % interval", ""), "mean_size": ("mean size", ".2f"),
-    "median_size": ("median", "g"), "p95_size": ("95th pct", "g"),
-    "mean_strings": ("strings", ".2f"), "invalid": ("invalid", ".1%"),
-    "empty": ("empty", ""), "truncated": ("truncated", ""),
-    "seconds": ("time (s)", ".1f")}
-
-# %% ../../nbs/cli/02_predict.ipynb #78c0de01
-def _shown(row):
-    "Heading and value of each number of a result, as texts"
-    low, high = row["measured_low"], row["measured_high"]
-    row = row | dict(interval=f"{low:.3f}–{high:.3f}")
-    return {name: format(row[c], form) if row[c] == row[c] else "–"
-            for c, (name, form) in _columns.items() if c in row}
-
-# %% ../../nbs/cli/02_predict.ipynb #5a3fde33
-def _command(ctx):
-    "The command line that gives this command's options again"
-    words = ["conformal-ar", ctx.info_name]
-    for p in ctx.command.params:
-        value = ctx.params.get(p.name)
-        option = [] if p.param_type_name == "argument" else [p.opts[0]]
-        if value is None or (option and value == p.default): continue
-        values = value if isinstance(value, (list, tuple)) else [value]
-        for v in values: words += [*option, getattr(v, "value", str(v))]
-    return shlex.join(words)
-
-# %% ../../nbs/cli/02_predict.ipynb #5950386c
-def _result(cp, ev, seconds):
-    "An evaluation as a row of numbers, and as a text for the terminal"
-    from conformal_ar.decisions.selection import Selected
-    if isinstance(ev, Selected):
-        row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
-        return row, f"{ev}\n{_guaranteed(cp.guarantee)}"
-    risks = {r: float(v) for r in _risks if (v := getattr(cp, r, None)) is not None}
-    row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
-    z = ev.standard_errors
-    said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
-    numbers = dict(pairs=row["n_test"]) | _shown(row)
-    lines = "\n".join(f"{name:14} {value}" for name, value in numbers.items())
-    return row, f"{lines}\n{_guaranteed(cp.guarantee)}\n{said}"
+        _check_pictures(pictures, task, _part(output))
+        writable_folder(ctx, pictures)
+    in_blocks = is_file and not together and Path(data).is_file() # a pipe is read once
+    if in_blocks: blocks = _blocks(data, input_column, task, 100)
+    else: inputs = _asked(data, text, input_column, task)
+    cp, task = opened_calibration(calibration, coverage, model, device, task, True)
+    show = partial(_picture, pictures, cp.guarantee) if pictures else None
+    if in_blocks:
+        about, make = _job(calibration, lambda: cp, input_column, task, own, show)
+        return _predict_file(blocks, make(), output, about | dict(coverage=coverage))
+    records = _together(cp, inputs, task, own, show)
+    _write(lambda: records, output)
+    if is_file: _sum_up(records)
 
 # %% ../../nbs/cli/02_predict.ipynb #491a49e4
-Results = _option(Path|None, "JSON file for the numbers.")
-TestPairs = _option(int|None, "How many pairs of a named task, others than those of "
+Results = cli_option(Path|None, "JSON file for the numbers.")
+TestPairs = cli_option(int|None, "How many pairs of a named task, others than those of "
     "`calibrate`; 200 by default.", min=1)
 
 @app.command()
@@ -194,42 +258,39 @@ def evaluate(
     device:Device=None,
 ):
     "Measure coverage and set sizes on pairs of input and target"
-    from conformal_ar.decisions.adaptive import AdaptiveLevelSets
-    from conformal_ar.files.whole_files import check_file, write_results
     if results: check_file(results, data)
-    task, columns = _task_of(calibration, task), (input_column, target_column)
-    _check_used(data, task, pairs, *columns)
-    cp, task = _open_calibration(calibration, coverage, model, device, task)
+    check_shares(coverage=coverage)
+    check_there(data)
+    task, columns = task_of(calibration, task), (input_column, target_column)
+    check_used_options(data, task, pairs, *columns)
+    cp, task = opened_calibration(calibration, coverage, model, device, task)
+    from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
-    inputs, targets = _pairs(data, 1, pairs or 200, columns, task, cp.model)
+    inputs, targets = pairs_of_file(data, 1, pairs or 200, columns, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
-    row, said = _result(cp, ev, round(time.perf_counter() - start, 2))
-    if results: write_results(results, [row], _command(ctx))
+    row, said = result_row(cp, ev, round(time.perf_counter() - start, 2))
+    if results: write_results(results, [row], command_text(ctx))
     typer.echo(said)
 
 # %% ../../nbs/cli/02_predict.ipynb #1753e777
-def _predict_blocks(data, output, calibration, column, own, address=None, workers=None):
-    "Predict for a file of any size; `calibration` is what _load_calibration takes"
+def _predict_ray(calibration, data, output, column, own, address, workers, task,
+                 model=None, device=None, *others):
+    "Predict for a file of any size, into a folder of blocks"
     from tqdm import tqdm
-    from conformal_ar.jobs.batch_functions import SetRecords
-    from conformal_ar.jobs.file_blocks import digest, open_blocks
-    from conformal_ar.procedures.saving import calibration_file
     from conformal_ar.jobs.scale import run_blocks
-    if data is None or output is None:
+    if any(o is not None for o in others) or is_shipped(calibration): raise ValueError(
+        "--ray takes the folder of a calibration, such as calibrate writes, "
+        "without --coverage and --pictures")
+    if not data or not _is_file(data) or output is None:
         raise ValueError("--ray needs a file of inputs, and a folder as --output")
-    folder, _, _, task = calibration
-    blocks = open_blocks(data)
-    first = [_input(line, row, column) for line, row in blocks.read(0)]
-    if first and all(x.error for x in first):
-        raise at(data, first[0].line, first[0].error)
-    made = digest(calibration_file(folder))
-    about = dict(calibration=made, task=task, column=column, **own)
-    load, read = partial(_loaded, *calibration), partial(_sorted, task=task, **own)
-    make = partial(SetRecords, load, read, column, task == "reactions")
-    done = run_blocks(blocks, output, make, about, address, workers)
-    new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
-    _say(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
+    blocks, folder = _blocks(data, column, task, 1000), Path(calibration).resolve()
+    load = partial(_loaded, folder, model and named_model(model), device, task)
+    about, make = _job(calibration, load, column, task, own)
+    with unfinished(output, blocks, notice):
+        done = run_blocks(blocks, output, make, about, address, workers)
+        new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
+    notice(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
 
-def _loaded(*calibration): return _load_calibration(*calibration)[0]
+def _loaded(*calibration): return load_calibration(*calibration)[0]

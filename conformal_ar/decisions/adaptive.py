@@ -20,7 +20,7 @@ from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
-from ..procedures.procedure import _check_options, _rows
+from ..procedures.procedure import check_options, ROW_OPTIONS
 from ..procedures.saving import restored
 from ..search.sets import Abstention, PredictionSet
 
@@ -73,7 +73,8 @@ def sets_at(
     **kwargs,                     # For the search (progress, max_rows)
 )->list[PredictionSet]: # [n]
     "Level sets, each at a threshold of its own"
-    _check_options(kwargs, *_rows)
+    check_options(kwargs, *ROW_OPTIONS)
+    if procedure.probe: procedure.probe.look(procedure.model)
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure._decode(inputs, lowest[:, None], **kwargs)
@@ -83,7 +84,7 @@ def sets_at(
             for x, v, s in zip(inputs, t, sets)]
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #ab10c2d3
-def _own_level_sets(sets):
+def own_level_sets(sets):
     "A copy, so that nobody changes its settings; `TypeError` for other procedures"
     if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
         raise TypeError("sets must be ConformalLevelSets without groups, "
@@ -102,7 +103,7 @@ class AdaptiveLevelSets:
         window:int|None=None,      # Scores that thresholds are made of; None: n_cal
         seed:int=0,                # Of the order of the calibration scores
     ):
-        self.sets = _own_level_sets(sets)
+        self.sets = own_level_sets(sets)
         scores = np.random.default_rng(seed).permutation(sets.calibration_scores)
         asked = sets.coverage if coverage is None else coverage
         self.alpha = float(1 - check_risk(asked, "coverage"))

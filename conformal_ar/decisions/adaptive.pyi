@@ -40,7 +40,7 @@ def sets_at(procedure: ConformalLevelSets, inputs: Sequence, thresholds: np.ndar
     inputs: [n] inputs
     thresholds: [n] −∞: abstain; +∞: an empty set"""
     ...
-def _own_level_sets(sets):
+def own_level_sets(sets):
     """A copy, so that nobody changes its settings; `TypeError` for other procedures"""
     ...
 class AdaptiveLevelSets:

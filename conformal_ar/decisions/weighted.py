@@ -16,14 +16,14 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .adaptive import _own_level_sets, sets_at
+from .adaptive import own_level_sets, sets_at
 from ..search.autoregressive import check_inputs
 from ..theory.checks import check_log_likelihoods, check_risk
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
 from ..procedures.saving import (
-    _same_function, function_name, restored)
+    same_function, function_name, restored)
 from ..search.sets import PredictionSet
 
 # %% ../../nbs/decisions/03_weighted.ipynb #7614401d
@@ -81,7 +81,7 @@ class WeightedLevelSets:
         sets:ConformalLevelSets, # Calibrated or not; without groups
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
     ):
-        self.sets, self.ratio, self._guarantee = _own_level_sets(sets), ratio, None
+        self.sets, self.ratio, self._guarantee = own_level_sets(sets), ratio, None
         if sets.confidence is not None: raise ValueError(
             "weighted level sets hold on average, not with a confidence")
 
@@ -205,7 +205,7 @@ def load(cls:WeightedLevelSets,
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
     own = read_notes(folder, "weighted", _weights)
-    _same_function(folder, "function", own["function"], function)
+    same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
     sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))

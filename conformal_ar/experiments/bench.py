@@ -30,7 +30,7 @@ from .resources import (
 from .timing import (
     PAIRS, Bench, Run, Task, batches, compare, in_dtype)
 from ..files.whole_files import (
-    _version, check_file, markdown_table, write_results, write_text)
+    version_of, check_file, markdown_table, write_results, write_text)
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..jobs.scale import predict_file
@@ -207,7 +207,7 @@ def _settings(bench, quick):
     "What the numbers depend on besides the code"
     load = os.getloadavg() if hasattr(os, "getloadavg") else None
     return dict(threads=torch.get_num_threads(), quick=quick, scale=bench.scale,
-                ctranslate2=_version("ctranslate2"), load=load,
+                ctranslate2=version_of("ctranslate2"), load=load,
                 onednn=os.environ.get("ONEDNN_MAX_CPU_ISA"))
 
 # %% ../../nbs/experiments/10_bench.ipynb #b01ca89a

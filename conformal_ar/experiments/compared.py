@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from .equal_coverage import PROCEDURES, EqualCoverage
-from ..files.plots import _axes, _styles
+from ..files.plots import plot_axes, STYLES
 
 # %% ../../nbs/experiments/08_compared.ipynb #4f1f1ac9
 def two_way(
@@ -104,7 +104,7 @@ def plot_equal_coverage(
 ): # The Axes
     "Mean set size against guaranteed coverage; a star where level sets are smallest"
     if not rows: raise ValueError("there are no rows to plot")
-    ax, smallest = _axes(ax, (5, 3.4)), decided(differences, names)
+    ax, smallest = plot_axes(ax, (5, 3.4)), decided(differences, names)
     for name, style in zip(names, _equal_styles):
         mine = sorted((r["guaranteed"], r["mean_size"], r.get("mean_size_se", 0))
                       for r in rows if r["procedure"] == name)
@@ -124,4 +124,4 @@ def plot_equal_coverage(
     return ax
 
 # %% ../../nbs/experiments/08_compared.ipynb #b4d8be31
-_equal_styles = [_styles[i] for i in (1, 2, 3, 0)] # the level sets in black
+_equal_styles = [STYLES[i] for i in (1, 2, 3, 0)] # the level sets in black

@@ -21,7 +21,7 @@ from ..search.autoregressive import (
     prefix_scores, sequence_scores, target_lengths)
 from .timing import (
     Bench, Run, Task, batches, compare, score_pairs, timed)
-from ..hf.adapter import _no_bar, pad_rows, token_ids
+from ..hf.adapter import no_progress_bar, pad_rows, token_ids
 from ..search.beams import beam_search
 from ..procedures.levelsets import ConformalLevelSets
 
@@ -232,7 +232,7 @@ def ctranslate2_model(
     except ImportError:
         raise NotInstalled("CTranslate2: pip install 'conformal_ar[bench]'") from None
     from ctranslate2.converters import TransformersConverter
-    with TemporaryDirectory() as folder, _no_bar():
+    with TemporaryDirectory() as folder, no_progress_bar():
         for part in (ar.model, ar.tokenizer): part.save_pretrained(f"{folder}/model")
         TransformersConverter(f"{folder}/model").convert(f"{folder}/converted")
         yield ctranslate2.Translator(

@@ -18,7 +18,7 @@ from ..search.autoregressive import Autoregressor
 from .repetitions import random_splits
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, check_thresholds, gather
-from ..search.threshold import _Walk
+from ..search.threshold import Walk
 from ..theory.tolerance import check_feasible, step_ranks, tolerance_region
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #5fc25269
@@ -67,7 +67,7 @@ def dynamic_draws(
     return DynamicDraws(tuple(map(float, step_alphas)), ranks, thresholds, test, n_cal)
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #bd21d42c
-class _RememberingWalk(_Walk):
+class _RememberingWalk(Walk):
     "A threshold search that keeps its unfinished prefixes"
     def __init__(self, *args):
         super().__init__(*args)
@@ -88,7 +88,7 @@ def decode_for_all(
     normalize:bool=True,      # Are scores divided by the number of tokens?
 )->tuple[Hypotheses, Hypotheses|None]: # All finished sequences, all unfinished prefixes
     "One search that holds the sets of every higher threshold"
-    t, kind = check_thresholds(thresholds, len(thresholds)), _Walk
+    t, kind = check_thresholds(thresholds, len(thresholds)), Walk
     if unfinished: kind = _RememberingWalk
     n, steps = len(inputs), t.shape[1]
     walk = kind(model, t, steps, normalize, max_rows, max_candidates, n)

@@ -15,12 +15,12 @@ from matplotlib.ticker import (
 from ..theory.guarantee import clopper_pearson_interval
 
 # %% ../../nbs/files/02_plots.ipynb #c2c8dbcf
-_styles = [dict(marker="o", color="black", ls="-"),
+STYLES = [dict(marker="o", color="black", ls="-"),
            dict(marker="s", color="#c1440e", ls="--", mfc="white"),
            dict(marker="^", color="#2a6f97", ls=":"),
            dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
-def _axes(ax, figsize=(5, 3.2)):
+def plot_axes(ax, figsize=(5, 3.2)):
     "`ax`, or the axes of a new figure"
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
@@ -41,9 +41,9 @@ def plot_coverage(
 ): # The Axes
     "Measured coverage with its 95 % interval against the guaranteed coverage"
     if not rows: raise ValueError("there are no rows to plot")
-    ax = _axes(ax, (4.6, 4))
+    ax = plot_axes(ax, (4.6, 4))
     names = list(dict.fromkeys(r.get(by, "") for r in rows))
-    for name, style in zip(names, _styles*len(names)):
+    for name, style in zip(names, STYLES*len(names)):
         x, y, lo, hi = _coverage_columns([r for r in rows if r.get(by, "") == name])
         error = dict(yerr=[y - lo, hi - y], elinewidth=1, capsize=3)
         ax.errorbar(x, y, label=name, ms=6, lw=1, **error, **style)
@@ -91,10 +91,10 @@ def plot_set_sizes(
     "Histogram of the set sizes, as shares of the inputs"
     series = sizes if isinstance(sizes, dict) else {None: sizes}
     series = {name: _sizes(values) for name, values in series.items()}
-    ax, edges = _axes(ax), size_bins(max(s.max() for s in series.values()))
+    ax, edges = plot_axes(ax), size_bins(max(s.max() for s in series.values()))
     places = np.arange(len(edges)) - .5
     for i, (name, s) in enumerate(series.items()):
-        share, style = np.histogram(s, edges)[0]/len(s), _styles[i % len(_styles)]
+        share, style = np.histogram(s, edges)[0]/len(s), STYLES[i % len(STYLES)]
         if i == 0: ax.stairs(share, places, fill=True, color="0.85")
         look = dict(color=style["color"], ls=style["ls"], lw=1.4)
         ax.stairs(share, places, label=name, **look)
@@ -178,7 +178,7 @@ def plot_size_vs_oracle(
     sizes, oracle = sizes[~np.isnan(oracle)], oracle[~np.isnan(oracle)]
     if not len(oracle):
         raise ValueError("no set holds its target: there are no oracle sizes to plot")
-    ax, most, edges = _axes(ax, (4.8, 4.6)), oracle.max(), size_bins(oracle.max())[1:]
+    ax, most, edges = plot_axes(ax, (4.8, 4.6)), oracle.max(), size_bins(oracle.max())[1:]
     where, q, count = spread_by_group(oracle, sizes, edges)
     many, group = count >= few, np.digitize(oracle, edges)
     at, q = where[many], q[many]
@@ -220,7 +220,7 @@ def _spread(counts, few):
 def _cumulative_panel(ax, series, ylabel):
     "Cumulative shares of (value, count) `series` in a panel above `ax`"
     top = _top_panel(ax, .25, ylabel)
-    for (values, count), style in zip(series, _styles*len(series)):
+    for (values, count), style in zip(series, STYLES*len(series)):
         where = np.unique(values)
         share = np.array([count[values <= w].sum() for w in where])/count.sum()
         edges = np.concatenate([where - .5, [max(where[-1] + .5, ax.get_xlim()[1])]])
@@ -239,8 +239,8 @@ def plot_sizes_by_oracle(
     spread = {name: _spread(c, few) for name, c in series.items()}
     most = max([q[:, 0].max() for q in spread.values() if len(q)], default=0)
     if not most: raise ValueError(f"no oracle size occurred {few} times")
-    ax, look = _axes(ax, (4.6, 4.4)), dict(ms=5, lw=1, elinewidth=.9, capsize=2)
-    for i, ((name, q), style) in enumerate(zip(spread.items(), _styles*len(spread))):
+    ax, look = plot_axes(ax, (4.6, 4.4)), dict(ms=5, lw=1, elinewidth=.9, capsize=2)
+    for i, ((name, q), style) in enumerate(zip(spread.items(), STYLES*len(spread))):
         where, mean, low, high = q.T
         shift = .12*(i - (len(spread) - 1)/2) # side by side, not on top of one another
         error = np.maximum([mean - low, high - mean], 0)
@@ -263,10 +263,10 @@ def plot_group_coverage(
     title:str|None=None,  # Of the legend
 ): # The Axes of the main panel
     "Coverage of each group beside that of all (Deutschmann et al. 2024, Figure 2)"
-    ax, guaranteed = _axes(ax, (4.8, 4.4)), guaranteed or {}
+    ax, guaranteed = plot_axes(ax, (4.8, 4.4)), guaranteed or {}
     look = dict(ms=5, lw=1, elinewidth=.9, capsize=2)
     line = dict(lw=.8, ls=(0, (6, 4)), alpha=.7, zorder=0)
-    for i, ((name, rows), style) in enumerate(zip(series.items(), _styles*len(series))):
+    for i, ((name, rows), style) in enumerate(zip(series.items(), STYLES*len(series))):
         columns = [[r[k] for k in ("group", "measured", "pairs")] for r in rows]
         x, c, n = np.array(columns).T
         hits = zip(np.round(c*n).astype(int).tolist(), n.astype(int).tolist())

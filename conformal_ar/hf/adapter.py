@@ -17,9 +17,10 @@ from transformers import AutoTokenizer
 from ..search.autoregressive import real_tokens
 from ..search.decoding_checks import check_adapter
 from .precision import ROUNDING, log_probs_of
-from .supported import (
-    _check_pair, _device, _prepare, _token, check_paths, check_tokens, fingerprint_of)
-from .tokenizers import (_no_bar, _what_is_unknown, pad_rows,
+from conformal_ar.hf.supported import (
+    check_pair, choose_device, prepare_model, special_id, check_paths, check_tokens,
+    fingerprint_of)
+from .tokenizers import (no_progress_bar, what_is_unknown, pad_rows,
                                         shipped_models, token_ids)
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
@@ -38,9 +39,9 @@ class HFModel:
         device=None, # Such as cuda, mps or cpu; the first that exists when None
         dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
-        _check_pair(model, tokenizer)
+        check_pair(model, tokenizer)
         self._check_kind(model)
-        self.model = _prepare(model, _device(device), dtype)
+        self.model = prepare_model(model, choose_device(device), dtype)
         if dtype not in (None, self.model.dtype): raise TypeError(
             f"quantised or placed weights stay {self.model.dtype}: load them so")
         self.device, self.dtype = self.model.device, self.model.dtype
@@ -81,8 +82,8 @@ def _sources(self:HFModel):
 @patch
 def _find_tokens(self:HFModel):
     "Look up the special tokens that every model needs"
-    self.end_token_id = _token("eos_token_id", *self._sources())
-    self.pad_token_id = _token("pad_token_id", *self._sources())
+    self.end_token_id = special_id("eos_token_id", *self._sources())
+    self.pad_token_id = special_id("pad_token_id", *self._sources())
 
 # %% ../../nbs/hf/01_adapter.ipynb #4a43249e
 @patch
@@ -101,7 +102,7 @@ def _check_known(self:HFModel, texts, ids, what):
     unk = self.tokenizer.unk_token_id
     for i, (text, row) in enumerate(zip(texts, ids)):
         if unk is not None and unk in row:
-            raise ValueError(f"{what} {i} has {_what_is_unknown(self.tokenizer, text)}")
+            raise ValueError(f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)
@@ -280,7 +281,7 @@ def from_pretrained(cls:HFModel,
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     weights |= both | (model_kwargs or {})
     try:
-        with _no_bar() if Path(folder).is_dir() else nullcontext():
+        with no_progress_bar() if Path(folder).is_dir() else nullcontext():
             model = cls.auto.from_pretrained(folder, **weights)
             tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except (OSError, ValueError) as e:

@@ -17,12 +17,12 @@ from transformers.cache_utils import DynamicLayer
 
 from ..search.autoregressive import placed, real_tokens
 from ..search.decoding_checks import (
-    AdapterError, _chosen, cache_bytes, prefix_bytes)
+    AdapterError, row_tokens, cache_bytes, prefix_bytes)
 from .adapter import HFModel, pad_rows
-from .caches import (PrefixLayer, _continue, make_blocks, sharing,
+from .caches import (PrefixLayer, continue_cache, make_blocks, sharing,
                                     why_copied)
-from .supported import _special
-from .tokenizers import (_what_is_unknown, chat_prompts,
+from .supported import special_ids
+from .tokenizers import (what_is_unknown, chat_prompts,
                                         start_ids)
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
@@ -63,7 +63,7 @@ class HFCausal(HFModel):
 @patch
 def _find_tokens(self:HFCausal):
     "The end token, others that end a sequence too, and padding"
-    ends = _special("eos_token_id", *self._sources())
+    ends = special_ids("eos_token_id", *self._sources())
     if not ends: raise ValueError(
         "neither the model nor the tokenizer has an end token, so no sequence would "
         "ever be complete: set tokenizer.eos_token or "
@@ -71,7 +71,7 @@ def _find_tokens(self:HFCausal):
     own = getattr(self.tokenizer, "eos_token_id", None)
     self.end_token_id = own if own in ends else ends[0]
     self.other_ends = [i for i in ends if i != self.end_token_id]
-    pads = _special("pad_token_id", *self._sources())
+    pads = special_ids("pad_token_id", *self._sources())
     self.pad_token_id = pads[0] if pads else self.end_token_id
     if self.chat and not getattr(self.tokenizer, "chat_template", None):
         raise ValueError("the tokenizer has no chat template, which chat=True needs: "
@@ -94,7 +94,7 @@ def _check_known(self:HFCausal, texts, ids, what):
     before = start_ids(self.tokenizer).count(unk) if what == "input" else 0
     for i, (text, row) in enumerate(zip(texts, ids)): # spelt out it is known
         if row.count(unk) > before + text.count(word): raise ValueError(
-            f"{what} {i} has {_what_is_unknown(self.tokenizer, text)}")
+            f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03
 @patch
@@ -218,10 +218,10 @@ def start(self:HFCausal, inputs):
 @torch.inference_mode()
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    rows, tokens = _chosen(rows, tokens, len(state.used), self.vocab_size)
+    rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
     used = state.used[rows] + 1
     self._check_positions(used)
-    cache, slots, inside = _continue(state.cache, state.slots, rows, state.spent)
+    cache, slots, inside = continue_cache(state.cache, state.slots, rows, state.spent)
     new = state._replace(cache=cache, used=used, slots=slots, spent=False)
     last, there = (placed(x, self.device) for x in (tokens[inside, None], inside))
     if state.prompt is not None:

@@ -17,7 +17,7 @@ from transformers.utils import ModelOutput
 
 from ..search.autoregressive import check_ids
 from ..procedures.dynamic import DynamicConformalBeams
-from .generate_call import (CalibratedOn, _Stopping, check_calibrated,
+from .generate_call import (CalibratedOn, Stopping, check_calibrated,
                                       check_request, longest_of, other_ends, prepared,
                                       special_tokens, step_thresholds,
                                       without_added_ends)
@@ -74,7 +74,7 @@ def conformal_generate(
     if not criteria:
         table = search(Processed(ar, logits_processor), thresholds=t, max_len=L)
     else:
-        ar = _Stopping(ar, logits_processor, criteria, longest)
+        ar = Stopping(ar, logits_processor, criteria, longest)
         longer = np.pad(t, ((0, 0), (0, 1)), constant_values=-np.inf)
         table = search(ar, thresholds=longer, max_len=L + 1)
         table = without_added_ends(table, ar, input_ids, t, normalize)

@@ -18,7 +18,7 @@ from torch.nn.modules import module as torch_module
 from transformers.activations import GELUActivation, SiLUActivation
 from transformers.models.t5 import modeling_t5 as t5
 
-from .caches import _attend, _attend_blocks
+from .caches import attend_to, attend_to_blocks
 
 # %% ../../nbs/hf/04_lean.ipynb #95024b3f
 STACKS = (t5.T5ForConditionalGeneration, t5.T5Stack, t5.T5Block,
@@ -209,10 +209,10 @@ def step(
         y = _normed(x, prefix.norm)
         q, k, v = (linear(y, w).view(n, prefix.heads, 1, -1)
                    for w in (prefix.q, prefix.k, prefix.v))
-        out = _attend(q, *own.update(k, v, i), bias, prefix.scaling)
+        out = attend_to(q, *own.update(k, v, i), bias, prefix.scaling)
         x = x + linear(out.view(n, -1), prefix.o)
         q = linear(_normed(x, source.norm), source.q).view(n, source.heads, 1, -1)
         kept = blocks.cross.layers[i]
-        out = _attend_blocks(q, kept.keys, kept.values, blocks, None, source.scaling)
+        out = attend_to_blocks(q, kept.keys, kept.values, blocks, None, source.scaling)
         x = _fed(x + linear(out.reshape(n, -1), source.o), last)
     return linear(_normed(x, stack.norm)*lean.scale, lean.head)

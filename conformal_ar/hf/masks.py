@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from fastcore.basics import patch
 from ..search.autoregressive import placed, real_tokens, spend, take
-from .processors import Wrapper, _own, described_hash
+from .processors import Wrapper, from_model, described_hash
 
 # %% ../../nbs/hf/10_masks.ipynb #59d7c3df
 class Mask(Protocol):
@@ -45,11 +45,12 @@ class Masked(Wrapper):
     def __init__(self,
         ar, # The model, an Autoregressor
         masks, # A list of masks
+        name:str=None, # Name and version of masks that hold functions
     ):
         super().__init__(ar)
-        self.masks = list(masks)
+        self.masks, self.name = list(masks), name
 
-    masked, takes_floor = True, _own("takes_floor", False)
+    masked, takes_floor = True, from_model("takes_floor", False)
     unmasked = property(lambda self: getattr(self.ar, "unmasked", self.ar))
 
     def __repr__(self):
@@ -59,7 +60,7 @@ class Masked(Wrapper):
 @patch
 def fingerprint(self:Masked)->str:
     "SHA-256 of the model's fingerprint and of the masks"
-    return described_hash(self.ar, self.masks)
+    return described_hash(self.ar, self.masks, self.name)
 
 # %% ../../nbs/hf/10_masks.ipynb #35555a5a
 @patch

@@ -33,9 +33,11 @@ class Masked(Wrapper):
     takes_floor: Any
     unmasked: Any
     masks: Any
-    def __init__(self, ar, masks):
+    name: Any
+    def __init__(self, ar, masks, name: str=None):
         """ar: The model, an Autoregressor
-        masks: A list of masks"""
+        masks: A list of masks
+        name: Name and version of masks that hold functions"""
         ...
     def __repr__(self): ...
     def fingerprint(self) -> str:

@@ -11,7 +11,7 @@ class ProcessedState(NamedTuple):
     def spend(self):
         """The same, to be extended for the last time"""
         ...
-def _own(name, *default):
+def from_model(name, *default):
     """What a wrapper has from its model; the default where the model has none"""
     ...
 class Wrapper:
@@ -43,9 +43,11 @@ class Wrapper:
 class Processed(Wrapper):
     """An `Autoregressor` under the rules of logits processors, renormalised"""
     logits_processor: Any
-    def __init__(self, ar, logits_processor):
+    name: Any
+    def __init__(self, ar, logits_processor, name: str=None):
         """ar: The model, an Autoregressor
-        logits_processor: A list of logits processors of transformers"""
+        logits_processor: A list of logits processors of transformers
+        name: Name and version of rules that hold functions, as in "dates 2""""
         ...
     def __repr__(self): ...
     def _process(self, ids, log_probs, owner):
@@ -82,12 +84,13 @@ def aligned(processor, owner: torch.Tensor):
     owner: [R] input that each row belongs to; −1 where it has no index"""
     ...
 _worked_out: Any
-def _described(value):
-    """Something printable that tells rules apart"""
+def described(value):
+    """Something printable that tells rules apart; functions by where they are in memory"""
     ...
-def described_hash(ar, rules) -> str:
-    """SHA-256 of a model's fingerprint and of its rules
+def described_hash(ar, rules, name: str=None) -> str:
+    """SHA-256 of a model's fingerprint and of its rules; `ValueError` for want of a name
 
     ar: A model with a fingerprint
-    rules: Logits processors, or masks"""
+    rules: Logits processors, or masks
+    name: Of rules that hold functions; else what they hold says which"""
     ...

@@ -14,11 +14,11 @@ from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCach
 from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.autoregressive import placed
-from ..search.decoding_checks import _chosen, cache_bytes, prefix_bytes
+from ..search.decoding_checks import row_tokens, cache_bytes, prefix_bytes
 from .adapter import HFModel, pad_rows
-from .caches import PrefixLayer, _continue, _select, make_blocks
+from .caches import PrefixLayer, continue_cache, select_rows, make_blocks
 from .lean import LeanT5, encode, fill_cross, lean_t5, step
-from .supported import _token
+from .supported import special_id
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
@@ -33,7 +33,7 @@ class HFSeq2Seq(HFModel):
 
     def _find_tokens(self):
         super()._find_tokens()
-        self.start_token_id = _token("decoder_start_token_id", *self._sources())
+        self.start_token_id = special_id("decoder_start_token_id", *self._sources())
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
 @patch
@@ -123,7 +123,7 @@ def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
             more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
         else:
             rows = placed(owner, self.device)
-            known, more = _select(cross, rows), dict(attention_mask=mask[rows])
+            known, more = select_rows(cross, rows), dict(attention_mask=mask[rows])
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
                      decoder_input_ids=tokens[:, None], **more,
                      past_key_values=EncoderDecoderCache(own, known))
@@ -163,8 +163,8 @@ def start(self:HFSeq2Seq, inputs):
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     words = self.vocab_size if state.lean is None else len(state.lean.head)
-    rows, tokens = _chosen(rows, tokens, len(state.owner), words)
-    own, slots, inside = _continue(state.own, state.slots, rows, state.spent)
+    rows, tokens = row_tokens(rows, tokens, len(state.owner), words)
+    own, slots, inside = continue_cache(state.own, state.slots, rows, state.spent)
     owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
                                 owner[inside], tokens[inside], state.lean)

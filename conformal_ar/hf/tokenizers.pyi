@@ -42,7 +42,7 @@ def find_unknown(tokenizer, text: str) -> int:
     tokenizer: Of the model
     text: That holds a token which it does not know"""
     ...
-def _what_is_unknown(tokenizer, text):
+def what_is_unknown(tokenizer, text):
     """What a text has for which there is no token"""
     ...
 def pad_rows(rows: list, value: int) -> torch.Tensor:
@@ -94,6 +94,6 @@ def shipped_models() -> dict:
     """The models that come with the package"""
     ...
 @contextmanager
-def _no_bar():
+def no_progress_bar():
     """Hide the library's progress bar"""
     ...

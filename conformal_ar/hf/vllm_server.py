@@ -6,17 +6,19 @@
 __all__ = ['VLLMServer']
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #752180ec
-import json, time
+import json, queue, re, time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from http.client import HTTPException
+from threading import Thread
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import torch
 from fastcore.basics import patch
 
-from .vllm import EngineError, _like
+from .vllm import ROUNDING, EngineError, engine_error_like
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #d3d70509
 @dataclass
@@ -28,8 +30,8 @@ class VLLMServer:
     dtype:torch.dtype=torch.bfloat16 # In which the server computes
     vocab_size:int=None # Tokens of the model; None: those of the tokenizer
     max_logprobs:int=None # Most log-probabilities it gives; None: all
-    key:str=None # Sent as a bearer token
-    timeout:float=60 # Seconds to wait for an answer
+    key:str=field(default=None, repr=False) # Sent as a bearer token
+    timeout:float=60 # Seconds to wait for a whole answer
     retries:int=3 # Further attempts where none comes
     pause:float=1 # Seconds before the second attempt; doubled at each one
     at_once:int=8 # Most requests under way
@@ -41,9 +43,38 @@ class VLLMServer:
         if self.model not in found: raise ValueError(
             f"the server at {self.url} has no model {self.model!r}; it has "
             f"{', '.join(found)}")
-        self.positions = found[self.model].get("max_model_len")
+        self.positions = found[self.model]
 
     configs = () # a server shows no configuration
+
+# %% ../../nbs/hf/16_vllm_server.ipynb #5d0c7b02
+class _SameServer(HTTPRedirectHandler):
+    "Follow a redirect only to the same scheme, host and port"
+    def redirect_request(self, request, body, code, why, headers, to):
+        if urlsplit(to)[:2] != urlsplit(request.full_url)[:2]:
+            raise ValueError(f"{request.full_url} redirects to another server, {to}")
+        return super().redirect_request(request, body, code, why, headers, to)
+
+# %% ../../nbs/hf/16_vllm_server.ipynb #5d0c7b03
+def _fetch(request, seconds):
+    "Status and text of an answer that is whole within some seconds"
+    end, found = time.monotonic() + seconds, queue.SimpleQueue()
+    def whole():
+        try: answer = build_opener(_SameServer).open(request, timeout=seconds)
+        except HTTPError as e: answer = e # has a status and a text as well
+        parts = []
+        while (part := answer.read1(1 << 16)) and time.monotonic() < end:
+            parts.append(part)
+        answer.close()
+        return answer.status, b"".join(parts)
+    def run():
+        try: found.put((whole(), None))
+        except Exception as e: found.put((None, e))
+    Thread(target=run, daemon=True).start()
+    try: got, error = found.get(timeout=seconds)
+    except queue.Empty: raise TimeoutError("timed out") from None
+    if error: raise error
+    return got
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #3b83550d
 @patch
@@ -54,51 +85,84 @@ def send(self:VLLMServer, path, body=None, base=None):
     if self.key: headers["Authorization"] = f"Bearer {self.key}"
     for attempt in range(self.retries + 1):
         if attempt: time.sleep(self.pause*2**(attempt - 1))
-        try:
-            with urlopen(Request(url, data, headers), timeout=self.timeout) as answer:
-                return json.load(answer)
-        except HTTPError as e:
-            why = f"{e.code}: {e.read().decode(errors='replace'):.400}"
-            if e.code < 500 and e.code != 429:
-                raise ValueError(f"{url} answers {why}") from None
-        except (OSError, HTTPException, json.JSONDecodeError) as e:
+        try: status, text = _fetch(Request(url, data, headers), self.timeout)
+        except (OSError, HTTPException) as e:
             why = f"{type(e).__name__}: {e}"
+            continue
+        why = f"{status}: {text.decode(errors='replace'):.400}"
+        if 300 <= status < 500 and status != 429:
+            raise ValueError(f"{url} answers {why}")
+        try: return json.loads(text if status < 300 else "")
+        except (ValueError, RecursionError): pass # then it is asked again
     raise EngineError(f"no answer from {url} in {self.retries + 1} attempts of at most "
                       f"{self.timeout:g} s; the last one: {why}")
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #5c42daa3
 @patch
 def models(self:VLLMServer):
-    "The models that a server has, by name"
-    try: return {m["id"]: m for m in self.send("/models")["data"]}
-    except (EngineError, ValueError, KeyError, TypeError) as e: raise _like(e)(
-        f"{self.url} does not list its models: is it the address of a completions "
-        f"interface, which ends in /v1, and does the server run? ({e})") from e
+    "The models that a server has, by name, and their positions"
+    try:
+        found = {m["id"]: m.get("max_model_len") for m in self.send("/models")["data"]}
+        for name, n in found.items():
+            if not isinstance(name, str) or not isinstance(n, int | None):
+                raise TypeError(f"a model {name!r:.40} with {n!r:.40} positions")
+        return found
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
+        raise engine_error_like(e)(f"{self.url} does not list its models: is it the address of a "
+            f"completions interface, which ends in /v1, and does the server run? ({e})"
+        ) from e
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #bf3f39bb
 @patch
 def tokenize(self:VLLMServer, text):
     "Ids of a text, as the server reads it; None where it cannot tell"
     body = dict(model=self.model, prompt=text, add_special_tokens=False)
-    try: return self.send("/tokenize", body, self.url.removesuffix("/v1"))["tokens"]
-    except (ValueError, KeyError): return None
+    base = self.url.removesuffix("/v1")
+    try: return list(self.send("/tokenize", body, base)["tokens"])
+    except (ValueError, LookupError, TypeError): return None
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #f10ea647
-def _by_id(found):
+def _number(x):
+    "A log-probability from JSON"
+    if type(x) not in (int, float): raise EngineError(f"{x!r:.40} is no number")
+    return -torch.inf if x <= -9999 else float(x)
+
+def _by_id(told):
     "Log-probabilities by token id, from JSON"
-    if not found: raise ValueError("the server gives no log-probabilities")
-    if not all(name.startswith("token_id:") for name in found): raise ValueError(
-        f"the server gives tokens as texts, such as {next(iter(found))!r}, not as ids: "
-        "it must know return_tokens_as_token_ids, as vLLM does")
-    return {int(name[len("token_id:"):]): value if value > -9999 else -torch.inf
-            for name, value in found.items()}
+    found = told and told["top_logprobs"][0]
+    if not found: raise EngineError("the server gives no log-probabilities")
+    for name in found:
+        if not re.fullmatch("token_id:(0|[1-9][0-9]{0,8})", name): raise EngineError(
+            f"the server gives tokens as texts, such as {name!r:.40}, not as ids: it "
+            "must know return_tokens_as_token_ids, as vLLM does")
+    values = {int(name[len("token_id:"):]): _number(x) for name, x in found.items()}
+    if found.get(told["tokens"][0], -1e4) < max(values.values()) - ROUNDING:
+        raise EngineError("the token that was drawn is not the most probable one")
+    return values
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #e21c17ca
 def _own(row, found):
     "Log-probability of each token of a row, from those of its places; 0 for the first"
-    if not found: raise ValueError("the server gives no prompt_logprobs, as vLLM does")
-    values = [at[str(i)]["logprob"] for i, at in zip(row[1:], found[1:])]
-    return [0.] + [value if value > -9999 else -torch.inf for value in values]
+    if not found: raise EngineError("the server gives no prompt_logprobs, as vLLM does")
+    if len(found) != len(row): raise EngineError(
+        f"{len(found)} prompt_logprobs for {len(row)} tokens")
+    return [0.] + [_number(at[str(i)]["logprob"]) for i, at in zip(row[1:], found[1:])]
+
+# %% ../../nbs/hf/16_vllm_server.ipynb #5d0c7b04
+def _read(answer, rows, own):
+    "What an answer says about each row, in the order of the rows"
+    found, choices = [], {c["index"]: c for c in answer["choices"]}
+    if not len(answer["choices"]) == len(rows) == len({*range(len(rows))} & {*choices}):
+        raise EngineError(f"{len(rows)} rows, and answers about {[*choices]!r:.80}")
+    try:
+        for i, row in enumerate(rows):
+            c = choices[i]
+            if c.get("prompt_token_ids") not in (None, row):
+                raise EngineError("the server answers about another row")
+            found.append(_own(row, c.get("prompt_logprobs")) if own
+                         else _by_id(c.get("logprobs")))
+    except EngineError as e: e.row = i; raise
+    return found
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #08bc8e08
 @patch
@@ -111,14 +175,13 @@ def ask(self:VLLMServer,
     def part(first):
         some = rows[first:first + self.per_request]
         body = dict(model=self.model, prompt=some, max_tokens=1, temperature=0,
-                    return_tokens_as_token_ids=True, **what)
-        try: choices = self.send("/completions", body)["choices"]
-        except EngineError as e: e.row = first; raise
-        choices = sorted(choices, key=lambda c: c["index"])
-        if "prompt_logprobs" in what:
-            return [_own(r, c.get("prompt_logprobs")) for r, c in zip(some, choices)]
-        found = [c.get("logprobs") or dict(top_logprobs=[{}]) for c in choices]
-        return [_by_id(one["top_logprobs"][0]) for one in found]
+                    repetition_penalty=1, return_tokens_as_token_ids=True,
+                    return_token_ids=True, **what)
+        try: return _read(self.send("/completions", body), some,
+                          "prompt_logprobs" in what)
+        except EngineError as e: e.row += first; raise
+        except (LookupError, TypeError, AttributeError, OverflowError) as e:
+            raise EngineError(f"not an answer as vLLM's: {e!r}", first) from e
     with ThreadPoolExecutor(self.at_once) as pool: # an error cancels what waits
         parts = pool.map(part, range(0, len(rows), self.per_request))
         return [one for part in parts for one in part]

@@ -8,6 +8,7 @@ __all__ = ['check_one_by_one', 'predict_each', 'Batches', 'PredictBatches', 'sco
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #62cd6c62
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -21,7 +22,7 @@ from conformal_ar.procedures.saving import (
     calibration_file, fingerprint_of_model, function_name, identifies,
     read_calibration)
 from ..search.sets import Abstention
-from ..files.csv_jsonl import BadRow, Input, _input, of_one
+from ..files.csv_jsonl import BadRow, Input, of_one
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #6117d5f8
 def _halved(procedure, inputs):
@@ -122,7 +123,7 @@ def scored_by(
     return f"{type(cp).__name__}({shown}) over the model {model}"
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #80bc5884
-def _unidentified(cp):
+def why_unidentified(cp):
     "Why scores that are not its own may be `scored_by` the same; None: they are not"
     for f in filter(callable, (getattr(cp, name) for name in cp.functions)):
         if not identifies(f): return f"{function_name(f)} identifies no function"
@@ -176,7 +177,7 @@ def calibrate_records(
     if others: raise ValueError(
         f"these scores are of {others.pop() or 'a procedure that they do not name'}, "
         f"not of {own}: only its own calibrate a procedure")
-    if why := _unidentified(procedure): warnings.warn(
+    if why := why_unidentified(procedure): warnings.warn(
         f"{why}: whether these scores are its own cannot be told")
     scores = np.array([row["scores"] for row in rows], float)
     labels = [group_label(row["group"]) for row in rows]
@@ -224,32 +225,41 @@ class SetRecords:
     "Makes records for rows of a file, by a calibration that is loaded once"
     def __init__(self,
         make:Callable,  # Gives the calibrated procedure
+        take:Callable,  # Rows of a block to inputs
         read:Callable,  # Inputs and the model to what set_records takes as read
-        column:str,     # Of the inputs
         cleaned:bool=False, # May the text for the model be another one?
+        show:Callable|None=None, # Is told each line and its set
     ):
-        self.procedure, self.column = make(), column
-        self.read, self.cleaned = read, cleaned
+        self.procedure, self.take, self.read = make(), take, read
+        self.cleaned, self.show = cleaned, show
 
     def records(self, rows):
-        inputs = [_input(line, row, self.column) for line, row in rows]
-        read = self.read(inputs, self.procedure.model)
-        sets = predict_each(self.procedure, [text for _, text in read[0]])
-        return set_records(inputs, read, sets, self.cleaned)
+        inputs = self.take(rows)
+        good, bad, notes = self.read(inputs, self.procedure.model)
+        sets = predict_each(self.procedure, [text for _, text in good])
+        for (x, _), s in zip(good, sets):
+            if self.show and not isinstance(s, Exception): self.show(x.line, s)
+        return set_records(inputs, (good, bad, notes), sets, self.cleaned)
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #f67eb79e
 def sum_up(
-    sets:list, # At least one
-    n:int,     # Inputs, those without a set among them
+    records, # At least one; those that come from files may be read one by one
 )->str:
     "How many sets there are, and of which sizes"
-    sizes = np.array([len(s) for s in sets if not isinstance(s, Abstention)])
-    cut, abstained = sum(s.truncated for s in sets), len(sets) - len(sizes)
-    head = f"sets for {len(sets):,} of {n:,} inputs: "
-    if not len(sizes): return f"{head}all abstained"
+    sizes, n, cut, abstained = Counter(), 0, 0, 0
+    for n, r in enumerate(records, 1):
+        abstained += "abstained" in r
+        cut += r.get("truncated", False)
+        if "size" in r: sizes[r["size"]] += 1
+    m = sizes.total()
+    head = f"sets for {m + abstained:,} of {n:,} inputs: "
+    if not m: return f"{head}all abstained"
     more = f", {abstained:,} abstained" if abstained else ""
-    return (f"{head}mean size {sizes.mean():.1f}, median {np.median(sizes):g}, largest "
-            f"{sizes.max():,}; {(sizes == 0).sum():,} empty, {cut:,} truncated{more}")
+    mean = sum(size*count for size, count in sizes.items())/m
+    values, upto = sorted(sizes), np.cumsum([sizes[v] for v in sorted(sizes)])
+    median = np.mean([values[np.searchsorted(upto, i)] for i in ((m + 1)//2, m//2 + 1)])
+    return (f"{head}mean size {mean:.1f}, median {median:g}, largest "
+            f"{max(sizes):,}; {sizes[0]:,} empty, {cut:,} truncated{more}")
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #57346b6c
 @patch

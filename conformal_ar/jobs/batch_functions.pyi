@@ -59,7 +59,7 @@ def scored_by(procedure) -> str:
 
     procedure: It need not be calibrated"""
     ...
-def _unidentified(cp):
+def why_unidentified(cp):
     """Why scores that are not its own may be `scored_by` the same; None: they are not"""
     ...
 class ScoreBatches(Batches):
@@ -102,19 +102,20 @@ def set_records(inputs: list, read: tuple, sets: list, cleaned: bool=False) -> l
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
     cleaned: Any
-    column: Any
     procedure: Any
     read: Any
-    def __init__(self, make: Callable, read: Callable, column: str, cleaned: bool=False):
+    show: Any
+    take: Any
+    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None):
         """make: Gives the calibrated procedure
+        take: Rows of a block to inputs
         read: Inputs and the model to what set_records takes as read
-        column: Of the inputs
-        cleaned: May the text for the model be another one?"""
+        cleaned: May the text for the model be another one?
+        show: Is told each line and its set"""
         ...
     def records(self, rows): ...
-def sum_up(sets: list, n: int) -> str:
+def sum_up(records) -> str:
     """How many sets there are, and of which sizes
 
-    sets: At least one
-    n: Inputs, those without a set among them"""
+    records: At least one; those that come from files may be read one by one"""
     ...

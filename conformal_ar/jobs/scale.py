@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from .batch_functions import (
-    PredictBatches, ScoreBatches, _unidentified, scored_by)
+    PredictBatches, ScoreBatches, why_unidentified, scored_by)
 from .file_blocks import (
     Blocks, BlockWriter, check_column, claim, digest, open_blocks, read_blocks)
 from ..files.whole_files import write_text
@@ -73,7 +73,7 @@ def score_pairs(
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
-    if why := _unidentified(procedure): raise ValueError(
+    if why := why_unidentified(procedure): raise ValueError(
         f"{why}, so blocks of other scores could be taken for its own: give functions "
         "defined in a module, and a model with fingerprint()")
     pairs = zip(*read_pairs(inputs, targets))

@@ -6,6 +6,7 @@
 __all__ = ['Procedure']
 
 # %% ../../nbs/procedures/02_procedure.ipynb #78e388db
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable, Sequence
@@ -25,8 +26,9 @@ from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
+from .probes import Probe, input_hashes, warn_known
 from .saving import (
-    fingerprint_of_model, function_name, restored, saved_fields, write_calibration)
+    function_name, restored, saved_fields, write_calibration)
 from ..search.threshold import threshold_search
 from ..search.sets import PredictionSet
 
@@ -42,6 +44,7 @@ class Procedure(Calibration):
     settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved
     functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
+    probe = known = None # of the last pairs: some, and hashes of all inputs
 
     @delegates(Calibration.__init__)
     def __init__(self,
@@ -63,6 +66,10 @@ class Procedure(Calibration):
         self.model, self.max_candidates = model, max_candidates
         self.canonicalize, self.nonempty = canonicalize, nonempty
 
+    def __setattr__(self, name, value):
+        if name == "model": self.__dict__["probe"] = None # it is of another model
+        super().__setattr__(name, value)
+
 # %% ../../nbs/procedures/02_procedure.ipynb #164441a1
 @patch(as_prop=True)
 def margin(self:Procedure):
@@ -81,9 +88,9 @@ def __repr__(self:Procedure):
     return f"{type(self).__name__}({', '.join(shown)}): {state}"
 
 # %% ../../nbs/procedures/02_procedure.ipynb #c0a1b2d4
-_rows = "max_rows", "max_memory" # these change no set
+ROW_OPTIONS = "max_rows", "max_memory" # these change no set
 
-def _check_options(options, *known):
+def check_options(options, *known):
     "`TypeError` for a keyword that a later call does not take"
     others = options.keys() - {*known, "progress"}
     if others: raise TypeError(
@@ -111,7 +118,7 @@ def scores(self:Procedure,
     **kwargs,    # For the model's scoring or search (progress, batch_size, max_rows)
 )->tuple[np.ndarray, list|None]: # [N, steps] scores, −∞ last for a miss; [N] groups
     "Scores of pairs, each of its best target, and the label of the group of each"
-    _check_options(kwargs, "batch_size", *_rows)
+    check_options(kwargs, "batch_size", *ROW_OPTIONS)
     scores = self._target_scores(pairs, **kwargs)
     scores[~pairs.possible, -1] = -np.inf
     order = np.lexsort((-scores[:, -1], pairs.owner)) # ties: the first
@@ -124,11 +131,13 @@ def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_tok
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
-def check_model(self:Procedure, pairs):
-    "`ValueError` unless a score is a function of its pair"
+def check_model(self:Procedure, pairs, probe=None):
+    "`ValueError` unless a score is a function of its pair; keeps a probe"
     asked = take(pairs.inputs, pairs.owner)
     check_adapter(self.model, asked, pairs.ids[:, :self.max_len])
-    self._made_with = self.model, fingerprint_of_model(self.model)
+    self.known = input_hashes(pairs.inputs) if probe is None else None
+    if probe is not None: pairs = join_pairs(self.model, *read_pairs(*probe))
+    self.probe = Probe.of(self.model, pairs, self.max_len)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
@@ -138,15 +147,18 @@ def calibrate(self:Procedure,
     *,
     input_column:str="input",   # Column of the inputs in a table
     target_column:str="target", # Column of the targets in a table
+    probe:tuple|None=None, # Inputs and targets to keep in the file; None: some of these
     progress:bool=False,        # Show a progress bar?
     **kwargs,                   # For scoring or search (batch_size, max_rows)
 )->Procedure: # Itself, calibrated
     "Find the thresholds on pairs that are exchangeable with the inputs to come"
-    _check_options(kwargs, "batch_size", *_rows)
-    self._found = None # should this calibration fail, the old one is gone
-    pairs = self.read(inputs, targets, input_column, target_column)
-    self.check_model(pairs)
-    return self._calibrate(pairs, progress=progress, **kwargs)
+    check_options(kwargs, "batch_size", *ROW_OPTIONS)
+    new = copy(self) # who predicts meanwhile has the old calibration
+    pairs = new.read(inputs, targets, input_column, target_column)
+    new.check_model(pairs, probe)
+    new._calibrate(pairs, progress=progress, **kwargs)
+    self.__dict__ = vars(new) # all at once
+    return self
 
 # %% ../../nbs/procedures/02_procedure.ipynb #eb2ffbd1
 @patch
@@ -163,7 +175,8 @@ def search(self:Procedure,
 )->Hypotheses: # The members of all sets
     "Decode the inputs into one table"
     lowest, inputs = self.thresholds, check_inputs(inputs)
-    _check_options(kwargs, *_rows)
+    check_options(kwargs, *ROW_OPTIONS)
+    if self.probe: self.probe.look(self.model)
     if hasattr(self.model, "check"): self.model.check(inputs)
     by_edges = isinstance(self.group, by_length)
     if by_edges: lowest = lowest.min(0)
@@ -245,7 +258,8 @@ def predict(self:Procedure,
     "Sets that hold the target with the guaranteed probability; a set may be empty"
     one = isinstance(inputs, str)
     inputs = check_inputs([inputs] if one else inputs)
-    sets = self.sets(self.search(inputs, progress=progress, **kwargs), inputs)
+    now = copy(self) # it may be calibrated again meanwhile
+    sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
     return sets[0] if one else sets
 
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
@@ -268,6 +282,7 @@ def _tested(self:Procedure, inputs, targets, *columns, **kwargs):
     "Test pairs and their sets"
     self.guarantees
     pairs = self.read(inputs, targets, *columns)
+    warn_known(self.known, pairs.inputs)
     return pairs, self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #2482c9e8
@@ -294,6 +309,7 @@ def save(self:Procedure,
 )->Path: # The file
     "Save the calibration as JSON, whole or not at all"
     self.guarantees
+    if self.probe: self.probe.check(self.model)
     return write_calibration(folder, saved_fields(self, notes or {}))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #dff73b08

@@ -15,8 +15,9 @@ class Procedure(Calibration):
     settings: Any
     functions: Any
     normalize: bool
-    _found: Any
-    _made_with: Any
+    probe: Any
+    known: Any
+    __dict__: Any
     canonicalize: Any
     max_candidates: Any
     model: Any
@@ -28,6 +29,7 @@ class Procedure(Calibration):
         canonicalize: Text to canonical form or None: classes
         nonempty: Put the best sequence into an empty set?"""
         ...
+    def __setattr__(self, name, value): ...
     @property
     def margin(self):
         """By how much decoding lowers thresholds, in nats (per token if the score is)"""
@@ -47,16 +49,17 @@ class Procedure(Calibration):
         pairs: From read"""
         ...
     def _lengths(self, ids): ...
-    def check_model(self, pairs):
-        """`ValueError` unless a score is a function of its pair"""
+    def check_model(self, pairs, probe=None):
+        """`ValueError` unless a score is a function of its pair; keeps a probe"""
         ...
-    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', progress: bool=False, **kwargs) -> Procedure:
+    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
         """Find the thresholds on pairs that are exchangeable with the inputs to come
 
         inputs: [N] inputs; or a table with named columns
         targets: [N] texts, or lists of right texts; or ids [N, L]
         input_column: Column of the inputs in a table
         target_column: Column of the targets in a table
+        probe: Inputs and targets to keep in the file; None: some of these
         progress: Show a progress bar?"""
         ...
     def _calibrate(self, pairs, **kwargs): ...
@@ -127,7 +130,7 @@ class Procedure(Calibration):
         folder: Folder, file conformal.json, or a shipped name
         model: The model it was calibrated with; None: the shipped"""
         ...
-_rows: Any
-def _check_options(options, *known):
+ROW_OPTIONS: Any
+def check_options(options, *known):
     """`TypeError` for a keyword that a later call does not take"""
     ...

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'FILE', 'LEVELS', 'MOST_BYTES', 'calibration_file', 'write_calibration', 'read_calibration', 'check_fields',
-           'function_name', 'identifies', 'saved_fields', 'fingerprint_of_model', 'restored', 'shipped_calibrations',
-           'is_shipped']
+           'saved_fields', 'fingerprint_of_model', 'restored', 'shipped_calibrations', 'is_shipped']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
 import json, warnings
@@ -14,7 +13,6 @@ from fractions import Fraction
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
-from inspect import ismethod
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +21,11 @@ from .calibration import Calibrated
 from ..files.whole_files import write_text
 from ..theory.groups import by_length, group_key, group_label
 from ..theory.guarantee import Guarantee
+from .probes import (
+    PROBE_FIELDS, Probe, check_derived, function_name, identifies)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
-FORMAT, FILE = 3, "conformal.json"
+FORMAT, FILE = 4, "conformal.json"
 
 def calibration_file(
     folder:str|Path, # A folder, or the file itself
@@ -48,7 +48,7 @@ def write_calibration(
     return write_text(path, json.dumps({**data, "checksum": _checksum(data)}, indent=1))
 
 # %% ../../nbs/procedures/08_saving.ipynb #e331d65c
-LEVELS = 6 # of lists and dictionaries in one another: four, and more in its notes
+LEVELS = 8 # of lists and dictionaries in one another: as chats in a probe, and notes
 MOST_BYTES = 50_000_000 # a million thresholds take some 20 MB
 
 # %% ../../nbs/procedures/08_saving.ipynb #facc1d87
@@ -109,24 +109,6 @@ def check_fields(
         if name not in fields:
             raise ValueError(f"{path}: {name!r:.60} is not a field of it")
 
-# %% ../../nbs/procedures/08_saving.ipynb #2786e9fc
-def function_name(
-    f, # A function, or None
-)->str|None: # As module.name
-    "What a function is recorded as"
-    if f is None: return None
-    if not hasattr(f, "__qualname__"): return repr(type(f))
-    module = getattr(f, "__module__", None) or "builtins" # str.upper has none
-    return f"{module}.{f.__qualname__}"
-
-# %% ../../nbs/procedures/08_saving.ipynb #38885f16
-def identifies(
-    f, # A function
-)->bool:
-    "Does the name of a function say which it is?"
-    if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
-    return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
-
 # %% ../../nbs/procedures/08_saving.ipynb #5d5c6a90
 def saved_fields(
     procedure,  # A calibrated procedure
@@ -140,7 +122,9 @@ def saved_fields(
         group=function_name(cp.group) if edges is None else edges,
         canonicalize=function_name(cp.canonicalize),
         found=[_saved(label, found) for label, found in cp._found.items()],
-        fingerprint=_same_model(cp), notes=notes,
+        fingerprint=fingerprint_of_model(cp.model), notes=notes,
+        probe=cp.probe and cp.probe.asdict(),
+        known=None if cp.known is None else np.array(cp.known, "<u4").tobytes().hex(),
         versions={p: version(p) for p in ("torch", "numpy", "scipy")})
 
 # %% ../../nbs/procedures/08_saving.ipynb #fc4d9f95
@@ -164,22 +148,13 @@ def fingerprint_of_model(
     "A name for what the scores of a model depend on"
     return model.fingerprint() if hasattr(model, "fingerprint") else None
 
-# %% ../../nbs/procedures/08_saving.ipynb #b7a0b2c4
-def _same_model(cp):
-    "Fingerprint of the model; `ValueError` if `calibrate` saw another"
-    model, before = getattr(cp, "_made_with", (None, None))
-    now = fingerprint_of_model(cp.model)
-    if model is cp.model and before != now: raise ValueError(
-        "the model, its rules or its masks have changed since the calibration, whose "
-        "guarantee does not carry over: calibrate again")
-    return now
-
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc75
 _none = type(None)
 MOST = 10**6 # a setting that was read is no larger: no file asks for endless work
+MOST_PAIRS = 10**7 # calibration pairs
 FIELDS = dict(procedure=str, settings=dict, group=(str, list, _none),
               canonicalize=(str, _none), found=list, fingerprint=(str, _none),
-              versions=dict, notes=dict)
+              probe=(dict, _none), known=(str, _none), versions=dict, notes=dict)
 _found_fields = dict(group=str, thresholds=list, coverable=int, guarantee=dict,
                      scores=list)
 
@@ -212,6 +187,8 @@ def _calibrated(path, saved):
     try: guarantee = Guarantee(**saved["guarantee"])
     except (TypeError, ValueError, OverflowError) as e:
         raise ValueError(f"{path}: the guarantee is not possible ({e})") from None
+    if guarantee.n_cal > MOST_PAIRS: raise ValueError(
+        f"{path}: n_cal cannot be {guarantee.n_cal:.3g}, more than {MOST_PAIRS:,}")
     if len(scores) > guarantee.n_cal or (np.diff(scores) < 0).any():
         raise ValueError(f"{path}: the scores cannot be those of a calibration")
     try: label = group_label(saved["group"])
@@ -230,18 +207,35 @@ def _numbers(path, name, values):
     return t.astype(float)
 
 # %% ../../nbs/procedures/08_saving.ipynb #901dba9f
-def _check_model(path, saved, model):
-    "Raise `ValueError` for a model that the calibration was not made with"
+def _check_fingerprint(path, saved, model):
+    "The quick first look: `ValueError` for a model of other weights or tokens"
     if saved != fingerprint_of_model(model): raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
         "another dtype), and its guarantee does not carry over: load that model, or "
         "calibrate again")
-    if saved is None: warnings.warn(
-        f"{path} names no model, for {type(model).__name__} has no fingerprint(): "
-        "whether it was calibrated with this one cannot be told", stacklevel=5)
+
+# %% ../../nbs/procedures/08_saving.ipynb #a290cc19
+def _checked_probe(path, fields, model):
+    "The probe pairs, scored again; a warning where there are none"
+    if fields is None: return warnings.warn(
+        f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
+        f"JSON): whether {type(model).__name__} does what it did cannot be told",
+        stacklevel=5)
+    check_fields(path, fields, PROBE_FIELDS)
+    try:
+        probe = Probe.read(fields)
+        probe.check(model)
+    except ValueError as e: raise ValueError(f"{path}: {e}") from e
+    return probe
+
+# %% ../../nbs/procedures/08_saving.ipynb #0778f93c
+def _unhex(path, text):
+    "Hashes of calibration inputs"
+    try: return tuple(np.frombuffer(bytes.fromhex(text), "<u4").tolist())
+    except ValueError: raise ValueError(f"{path}: known are no hashes") from None
 
 # %% ../../nbs/procedures/08_saving.ipynb #98faef6a
-def _same_function(path, what, saved, given):
+def same_function(path, what, saved, given):
     "The function to use, or an error that says what to give"
     if isinstance(saved, list): return by_length(saved)
     if saved is None and given is None: return None
@@ -261,7 +255,7 @@ def _functions(path, kind, saved, options):
         f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
         f"chosen for the calibrations {', '.join(shipped)} of the package")
     given = dict(group=None, canonicalize=None) | options
-    found = {f: _same_function(path, f, saved[f], given[f]) for f in given}
+    found = {f: same_function(path, f, saved[f], given[f]) for f in given}
     return {name: f for name, f in found.items() if f is not None}
 
 # %% ../../nbs/procedures/08_saving.ipynb #2985c91e
@@ -286,16 +280,19 @@ def restored(
     built = data["notes"].keys() & {"adaptive", "weighted"} - {part_of}
     for name in built: raise ValueError(f"{path} holds {name} level sets: load it with "
         f"{name.title()}LevelSets.load, from conformal_ar.{name}")
-    _check_model(path, data["fingerprint"], model)
+    _check_fingerprint(path, data["fingerprint"], model)
     settings = _settings(path, kind, data["settings"])
     settings |= _functions(path, kind, data | settings, options)
     try: cp = kind(model, **settings)
     except (TypeError, ValueError) as e:
         raise ValueError(f"{path}: these settings are not possible ({e})") from None
     cp._found = dict(_calibrated(path, g) for g in data["found"])
-    cp._made_with = model, data["fingerprint"]
     if {len(c.thresholds) for c in cp._found.values()} != {cp.steps}:
         raise ValueError(f"{path}: a group does not have {cp.steps} thresholds")
+    try: part_of == "weighted" or check_derived(cp) # weighted scores make no threshold
+    except ValueError as e: raise ValueError(f"{path}: {e}") from None
+    cp.probe = _checked_probe(path, data["probe"], model)
+    cp.known = None if data["known"] is None else _unhex(path, data["known"])
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ODDS', 'EFFECT', 'ToyMarkov', 'check_distribution', 'AdapterError', 'check_adapter', 'rows_within', 'batch_within',
-           'cache_bytes', 'prefix_bytes', 'batches_by_length', 'fetched']
+           'cache_bytes', 'prefix_bytes', 'batches_by_length', 'fetched', 'row_tokens']
 
 # %% ../../nbs/search/01_decoding_checks.ipynb #58d05e94
 from hashlib import sha256
@@ -303,7 +303,7 @@ def fetched(
     return [back(c, p).view(c.shape) for c, p in zip(columns, parts)]
 
 # %% ../../nbs/search/01_decoding_checks.ipynb #b7668109
-def _chosen(rows, tokens, n, vocab_size):
+def row_tokens(rows, tokens, n, vocab_size):
     "Rows of a state of `n` rows, and a token for each, as tensors on the host"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(

@@ -110,6 +110,6 @@ def batches_by_length(inputs: Sequence, size: Callable, progress: bool, desc: st
 def fetched(*columns: torch.Tensor) -> list[torch.Tensor]:
     """The same on the host, in one transfer"""
     ...
-def _chosen(rows, tokens, n, vocab_size):
+def row_tokens(rows, tokens, n, vocab_size):
     """Rows of a state of `n` rows, and a token for each, as tensors on the host"""
     ...

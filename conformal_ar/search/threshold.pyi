@@ -51,7 +51,7 @@ def part_end(owner: np.ndarray, max_rows: int, whole: bool=False) -> int:
     max_rows: Most rows in a part
     whole: Keep all rows of an input in one part?"""
     ...
-class _Walk:
+class Walk:
     """The bookkeeping of one threshold search"""
     ar: Any
     certified: Any

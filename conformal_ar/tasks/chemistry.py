@@ -18,8 +18,8 @@ from ..theory.guarantee import Guarantee, rounded_down
 from ..search.sets import Abstention, PredictionSet
 from .reaction_files import match_atoms
 from .reactions import parse_reaction
-from .smiles_spellings import (_rdkit, canonical_molecule, follow,
-                                                 has_maps, remove_maps)
+from .smiles_spellings import (
+    rdkit_modules, canonical_molecule, follow, has_maps, remove_maps)
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
@@ -36,7 +36,7 @@ def canonical(
 # %% ../../nbs/tasks/08_chemistry.ipynb #cd85e04d
 def _form(smiles, make):
     "Canonical SMILES of what is made of a molecule; None when it is not valid"
-    smiles, (Chem, rdBase) = canonical(smiles), _rdkit()
+    smiles, (Chem, rdBase) = canonical(smiles), rdkit_modules()
     if smiles is None: return None
     with rdBase.BlockLogs(): mol = make(Chem.MolFromSmiles(smiles))
     return smiles if mol is None else canonical(Chem.MolToSmiles(mol)) or smiles
@@ -57,7 +57,7 @@ def by_inchi(
     smiles:str, # SMILES of one molecule or, with dots, of several
 )->str|None: # Canonical SMILES of its InChI, or of itself if that is not read
     "The spelling that SMILES with the same standard InChI share"
-    Chem, _ = _rdkit()
+    Chem, _ = rdkit_modules()
     return _form(smiles, lambda mol: Chem.MolFromInchi(Chem.MolToInchi(mol)))
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #52d505e5
@@ -73,7 +73,7 @@ def align_product(
     if has_maps(source) and has_maps(product):
         known = parse_reaction(f"{source}>>{product}")
         if 2*known.origin.count(-1) <= len(known.origin): return known.aligned
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs():
         mol, *molecules = map(Chem.MolFromSmiles, (target, *bare.split(".")))
     sizes = [m.GetNumAtoms() for m in molecules]
@@ -93,7 +93,7 @@ def picture(
     size:tuple=(200, 140), # Width and height, pixels
 )->str: # SVG, empty where it cannot be drawn
     "A molecule as SVG"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     from rdkit.Chem.Draw import rdMolDraw2D
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
     if mol is None: return ""
@@ -186,7 +186,7 @@ def draw(
     kind = None if path is None else Path(path).suffix.lower()
     if kind not in (None, ".svg", ".png"):
         raise ValueError(f"{path}: a picture is .svg or .png")
-    Chem, _ = _rdkit()
+    Chem, _ = rdkit_modules()
     from rdkit.Chem.Draw import rdMolDraw2D
     mols = [Chem.MolFromSmiles(k) for k in s.keys[:most]]
     title = _title(prediction_set, guarantee, len(s))

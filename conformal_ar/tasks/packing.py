@@ -13,16 +13,16 @@ import numpy as np
 
 from ..files.whole_files import whole_file
 from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
-from .reactions import Reaction, _side_by_side
-from .smiles_spellings import _rdkit, _written, follow
+from .reactions import Reaction, side_by_side
+from .smiles_spellings import rdkit_modules, written_smiles, follow
 
 # %% ../../nbs/tasks/09_packing.ipynb #2a40e9de
 def _random_spelling(mol, rng):
     "A random spelling of a molecule, and its atoms in that order"
     order = rng.permutation(mol.GetNumAtoms())
-    mixed = _rdkit()[0].RenumberAtoms(mol, order.tolist())
-    smiles, written = _written(mixed, canonical=False)
-    if "<" in smiles: return _written(mol) # a bond written backwards has no token
+    mixed = rdkit_modules()[0].RenumberAtoms(mol, order.tolist())
+    smiles, written = written_smiles(mixed, canonical=False)
+    if "<" in smiles: return written_smiles(mol) # a bond written backwards has no token
     return smiles, order[written]
 
 # %% ../../nbs/tasks/09_packing.ipynb #4e9f7bac
@@ -42,7 +42,7 @@ def random_spellings(
     seed:int=0 # Of the random atom orders
 )->list: # Of pairs: the molecules of the source, and the target that follows them
     "A reaction with its source spelt canonically and at random (Bjerrum 2017)"
-    rng, (Chem, rdBase) = np.random.default_rng(seed), _rdkit()
+    rng, (Chem, rdBase) = np.random.default_rng(seed), rdkit_modules()
     molecules = sorted(reaction.reactants + reaction.reagents)
     with rdBase.BlockLogs(): mols = [Chem.MolFromSmiles(m) for m in molecules]
     first = molecules, reaction.aligned or reaction.product
@@ -147,7 +147,7 @@ def pack_reactions(
     rows = kept.rows
     if not aligned: rows = [r._replace(origin=(), aligned=None) for r in rows]
     jobs = [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)]
-    spelt = _side_by_side(_all_spellings, jobs, processes, progress, "spell")
+    spelt = side_by_side(_all_spellings, jobs, processes, progress, "spell")
     packed["train"] = [ # a random spelling may need a token of its own
         pair if _pair_tokens(pair) <= have else versions[0]
         for versions in spelt for pair in versions]

@@ -18,7 +18,7 @@ from ..hf.masks import Masked
 from ..hf.tokenizers import smiles_tokens
 from .chemistry import canonical
 from .smiles_grammar import bare_token, element, piece_tables
-from .smiles_spellings import _rdkit, chem_modules
+from .smiles_spellings import rdkit_modules, chem_modules
 
 # %% ../../nbs/tasks/11_product_masks.ipynb #e3d75cf7
 class SmilesGrammar:
@@ -129,7 +129,7 @@ class ValidMolecule(SmilesGrammar):
         end_token_id, # Id of the end
     ):
         super().__init__(tokens, end_token_id)
-        self.rdkit = _rdkit()[1].rdkitVersion
+        self.rdkit = rdkit_modules()[1].rdkitVersion
 
     def __call__(self, ids, known):
         found, end = super().__call__(ids, known), self.pieces.end.to(ids.device)

@@ -14,7 +14,7 @@ from .reaction_files import ARCHIVES, download, git_blob_id, matches
 from .reaction_files import read_reaction, reaction_texts
 from .reactions import (Reaction, ReactionSplits, clean_lines,
                                           split_reactions)
-from .smiles_spellings import _rdkit
+from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #39bd804d
 def cache_folder(
@@ -111,7 +111,7 @@ def _cached_rows(cached, lines, make):
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #b98c3805
 def _key(path, version):
     "Of a cache file: the content, RDKit's version and that of the cleaning"
-    said = f"{git_blob_id(path)} {_rdkit()[1].rdkitVersion} {version}"
+    said = f"{git_blob_id(path)} {rdkit_modules()[1].rdkitVersion} {version}"
     return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #07f3df02

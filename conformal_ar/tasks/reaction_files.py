@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from .reactions import BadReaction, Reaction, parse_reaction
-from .smiles_spellings import _rdkit, follow
+from .smiles_spellings import rdkit_modules, follow
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #6368927a
 class Archive(NamedTuple):
@@ -125,7 +125,7 @@ def remove_stereo(
     smiles, # SMILES, with or without atom maps
 )->str: # SMILES
     "The same atoms and bonds without stereochemistry and isotopes; maps stay"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
     if mol is None: raise BadReaction("no valid SMILES")
     Chem.RemoveStereochemistry(mol)
@@ -140,7 +140,7 @@ def _common(rest, mol):
     found = rdFMCS.FindMCS([rest, mol], timeout=1, bondCompare=any_bond,
                            ringMatchesRingOnly=True)
     if found.numAtoms <= 1: return []
-    pattern = _rdkit()[0].MolFromSmarts(found.smartsString)
+    pattern = rdkit_modules()[0].MolFromSmarts(found.smartsString)
     return list(zip(*(m.GetSubstructMatch(pattern) for m in (rest, mol))))
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #7b2676ad
@@ -149,7 +149,7 @@ def match_atoms(
     molecules, # RDKit molecules of the source
 )->list: # The place of each atom of the product among all of theirs; -1 for none
     "A guess of which atom comes from where, by the largest common substructures"
-    Chem = _rdkit()[0]
+    Chem = rdkit_modules()[0]
     sizes = [m.GetNumAtoms() for m in molecules]
     first = list(itertools.accumulate(sizes, initial=0))
     origin, rest = [-1]*product.GetNumAtoms(), Chem.RWMol(product)
@@ -174,7 +174,7 @@ def match_atoms(
 # %% ../../nbs/tasks/06_reaction_files.ipynb #3e91877a
 def _aligned(reaction):
     "A reaction without maps, aligned by common substructures"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     names = sorted(reaction.reactants + reaction.reagents)
     with rdBase.BlockLogs():
         product, *molecules = map(Chem.MolFromSmiles, (reaction.product, *names))

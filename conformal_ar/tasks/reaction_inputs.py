@@ -16,7 +16,7 @@ from ..hf.tokenizers import smiles_tokens
 from ..files.csv_jsonl import Input, at, check_input, check_text, read_lines
 from .chemistry import align_product
 from .reactions import BadReaction
-from .smiles_spellings import (Respelt, _listed, _rdkit,
+from .smiles_spellings import (Respelt, listed_inputs, rdkit_modules,
                                                  canonical_molecule, has_maps,
                                                  remove_maps)
 
@@ -29,7 +29,7 @@ def _fault(text):
     rings = [t for t in smiles_tokens(text) if t.isdigit() or t[0] == "%"]
     odd = [t for t in rings if rings.count(t) % 2]
     if odd: return f"ring {odd[0]} is not closed"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs():
         mol = Chem.MolFromSmiles(text, sanitize=False)
         problems = Chem.DetectChemistryProblems(mol) if mol is not None else []
@@ -45,7 +45,7 @@ def stereo_marks(
 
 def _flat(smiles):
     "A molecule without stereochemistry; as it stands where it cannot be read"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
     if mol is None: return smiles
     Chem.RemoveStereochemistry(mol)
@@ -79,7 +79,7 @@ _organic = "B C N O F Si P S Cl Br I".split() # their unpaired electrons mean a 
 def _radical(molecule):
     "A note where a molecule is a radical, or none"
     if "[" not in molecule: return []
-    chem, logs = _rdkit()
+    chem, logs = rdkit_modules()
     with logs.BlockLogs(): atoms = list(chem.MolFromSmiles(molecule).GetAtoms())
     odd = any(a.GetNumRadicalElectrons() for a in atoms if a.GetSymbol() in _organic)
     if not odd or len(atoms) == 1: return []
@@ -165,7 +165,7 @@ def read_source(
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #57c00002
 @lru_cache(2**14)
 def _cleaned(text):
-    with _rdkit()[1].BlockLogs(): source, _ = clean_source(text)
+    with rdkit_modules()[1].BlockLogs(): source, _ = clean_source(text)
     if (n := _atoms(source)) <= MOST_ATOMS: return source
     raise BadReaction(f"{n:,} atoms, but this model is for sources of at most "
                       f"{MOST_ATOMS}, as in USPTO-MIT")
@@ -178,7 +178,7 @@ class CleanSources(Respelt):
     def each(self, inputs, read):
         "What `read` makes of each input; an error names the first that fails"
         found = []
-        for i, text in enumerate(_listed(inputs)):
+        for i, text in enumerate(listed_inputs(inputs)):
             if not isinstance(text, str): raise TypeError(
                 f"input {i} is not a text but {type(text).__name__}: {text!r}")
             try: found.append(read(text))
@@ -201,11 +201,11 @@ def check(self:CleanSources,
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #7470dfe5
 def read_smi(
-    path, # Text file: SMILES, then optionally a name after white space, a line each
+    path, # Text file, or its lines: SMILES, then perhaps white space and a name
 )->list: # (line number from 1, SMILES as it stands there, name)
     "The lines of a file of SMILES"
-    rows = []
-    for i, line in enumerate(read_lines(path), 1):
+    rows, lines = [], path if isinstance(path, list) else read_lines(path)
+    for i, line in enumerate(lines, 1):
         smiles, name, *_ = *line.split(None, 1), "", ""
         if not line.startswith("#"): rows.append((i, smiles, name.strip()))
     return rows
@@ -254,7 +254,7 @@ def sdf_text(
     rows:list, # (SMILES or None, title, {property: value}) of each entry
 )->str:
     "Molecules, drawn flat, with their properties as an SD file"
-    Chem, _ = _rdkit()
+    Chem, _ = rdkit_modules()
     from rdkit.Chem.rdDepictor import Compute2DCoords
     out = io.StringIO()
     with Chem.SDWriter(out) as writer:

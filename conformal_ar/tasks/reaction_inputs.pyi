@@ -66,7 +66,7 @@ class CleanSources(Respelt):
 def read_smi(path) -> list:
     """The lines of a file of SMILES
 
-    path: Text file: SMILES, then optionally a name after white space, a line each"""
+    path: Text file, or its lines: SMILES, then perhaps white space and a name"""
     ...
 def forgotten_dot(name: str) -> list:
     """A warning where a name can be read as SMILES

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..hf.tokenizers import smiles_tokens
-from .smiles_spellings import _map, _mapped_molecule, follow
+from .smiles_spellings import ATOM_MAP, mapped_molecule, follow
 
 # %% ../../nbs/tasks/04_reactions.ipynb #b7c40942
 class Reaction(NamedTuple):
@@ -43,10 +43,10 @@ class BadReaction(ValueError):
 # %% ../../nbs/tasks/04_reactions.ipynb #e45f29e8
 def _molecules(side, centre, what):
     "Sorted: SMILES, whether it is a reagent, maps; of equal ones the first reacts"
-    found = [(_mapped_molecule(m), m) for m in side.split(".")]
+    found = [(mapped_molecule(m), m) for m in side.split(".")]
     if (None, None) in [m for m, _ in found]:
         raise BadReaction(f"{what} has no valid SMILES" if side else f"{what} is empty")
-    return sorted((smiles, centre.isdisjoint(_map.findall(m)), maps)
+    return sorted((smiles, centre.isdisjoint(ATOM_MAP.findall(m)), maps)
                   for (smiles, maps), m in found)
 
 # %% ../../nbs/tasks/04_reactions.ipynb #de6aebef
@@ -75,7 +75,7 @@ def _or_reason(parse, line):
     except BadReaction as e: return str(e)
 
 # %% ../../nbs/tasks/04_reactions.ipynb #65eb468c
-def _side_by_side(function, items, processes, progress, what):
+def side_by_side(function, items, processes, progress, what):
     "Results of a function of each reaction, by several processes where that pays"
     bar = lambda it: list(tqdm(it, total=len(items), disable=not progress, desc=what,
                                unit="reactions"))
@@ -94,7 +94,7 @@ def clean_lines(
 )->list: # A Reaction or a text with the reason, per line
     "Parse and canonicalise many reactions"
     read = partial(_or_reason, parse)
-    return _side_by_side(read, lines, processes, progress, "canonicalise")
+    return side_by_side(read, lines, processes, progress, "canonicalise")
 
 # %% ../../nbs/tasks/04_reactions.ipynb #968c52aa
 def smiles_vocabulary(

@@ -23,7 +23,9 @@ from ..hf.adapter import shipped_models
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..decisions.loading import pack_scores, read_shipped, unpack_scores
-from ..procedures.pairs import encode_targets
+from ..procedures.pairs import encode_targets, join_pairs, read_pairs
+from ..procedures.probes import Probe
+from ..procedures.saving import shipped_calibrations
 from ..jobs.scale import score_pairs
 from .additions import load_additions
 from .chemistry import by_inchi, canonical, without_salts
@@ -184,6 +186,8 @@ def load_shipped(
     for label, found in cp._found.items():
         of_whom = replace(found.guarantee, population=stored["population"])
         cp._found[label] = found._replace(guarantee=of_whom)
+    cp.probe = Probe.read(one["probe"])
+    cp.probe.check(model)
     return cp
 
 # %% ../../nbs/tasks/18_shipped.ipynb #eac3b33f
@@ -241,6 +245,21 @@ def ship_calibration(
     made = dict(population=task.population, pairs=order, command=command,
                 **environment(), lists=lists)
     path = Path(path or shipped_models()[name]/"calibration.json")
+    write_text(path, json.dumps(made))
+    return _add_probes(name, path)
+
+# %% ../../nbs/tasks/18_shipped.ipynb #89f0ae7d
+def _add_probes(name, path):
+    "Make the probe pairs of all lists, as the model scores them in use"
+    task, some = SHIPPED_TASKS[name], shipped_pairs(name)[:100]
+    made = json.loads(path.read_text(encoding="utf-8"))
+    for one in made["lists"]:
+        dtype = getattr(torch, one["dtype"])
+        ar = HFSeq2Seq.from_pretrained(name, one["device"], dtype)
+        if one["masks"]: ar = task.mask(ar)
+        if task.clean: ar = task.clean(ar)
+        pairs = join_pairs(ar, *read_pairs(some.inputs, some.targets))
+        one["probe"] = Probe.of(ar, pairs, one["max_len"]).asdict()
     return write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
 
 # %% ../../nbs/tasks/18_shipped.ipynb #b71de407
@@ -253,8 +272,12 @@ def main():
     add("--budget", type=int, default=500, help="most unfinished prefixes; 0: no list")
     add("--budget-pairs", type=int, default=1000, help="pairs under the budget")
     add("--max-len", type=int, help="most tokens of a member; of the task by default")
+    add("--add-probes", action="store_true", help="only make probe pairs again")
     command = shlex.join(["python", "-m", "conformal_ar.tasks.shipped", *sys.argv[1:]])
-    print(ship_calibration(command=command, **vars(parser.parse_args())))
+    own = vars(parser.parse_args())
+    there = shipped_calibrations()[own["name"]]
+    if own.pop("add_probes"): print(_add_probes(own["name"], there))
+    else: print(ship_calibration(command=command, **own))
 
 # %% ../../nbs/tasks/18_shipped.ipynb #8cd1cd25
 #| eval: false
