@@ -49,7 +49,7 @@ results: .venv/dev       ## measure the README's numbers again; TASK=additions o
 docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
 	@rm -rf _proc # copies of pages that were renamed
-	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/.ci" $(BIN)/nbdev_docs
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" $(BIN)/nbdev_docs
 
 check-docs: docs         ## render the site and crawl it (a browser, chromium, is used where there is one)
 	$(BIN)/python .ci/check_docs.py
@@ -89,4 +89,5 @@ clean:                   ## remove the environment and everything that was built
 	@echo "Installing the development requirements (the first time takes minutes) ..."
 	@rm -rf build
 	$(INSTALL) ".[all,dev]"
+	@echo "$(CURDIR)/.ci" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/site_docs.pth" # nbdev finds site_docs
 	@rm -rf build *.egg-info; touch $@
