@@ -28,7 +28,7 @@ def autoregressive_index():
     doclinks._iter_py_cells = named
     try: found = doclinks._get_modidx(config.lib_path/"search/autoregressive.py", config.lib_path.parent, config.nbs_path)
     finally: doclinks._iter_py_cells = cells
-    return doclinks._qual_mod(found["conformal_ar.search.threshold.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
+    return doclinks._qual_mod(found["conformal_ar.search.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
 
 def mend_links():
     """Links between pages stay on the site they are on. A word such as `coverage` or `predict` is no link: it means
@@ -37,7 +37,7 @@ def mend_links():
     syms = doclinks.NbdevLookup().syms # the table that all lookups share
     site = f"{get_config().doc_host}{get_config().doc_baseurl}/"
     for name, found in autoregressive_index().items():
-        syms[name] = syms[name.removeprefix("conformal_ar.search.threshold.autoregressive.")] = found
+        syms[name] = syms[name.removeprefix("conformal_ar.search.autoregressive.")] = found
     for name, found in syms.items():
         if isinstance(found, tuple): syms[name] = (found[0].removeprefix(site), *found[1:])
     page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
