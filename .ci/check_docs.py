@@ -48,9 +48,9 @@ def broken_links(pages):
             if u.scheme or u.netloc or link.startswith(("#!", "javascript:")): continue
             target = (p.path.parent/unquote(u.path)).resolve() if u.path else p.path.resolve()
             if target.is_dir(): target = target/"index.html"
-            if not target.exists(): yield f"{p.path.name}: {link} leads nowhere"
+            if not target.exists(): yield f"{p.path.parent.name}/{p.path.name}: {link} leads nowhere"
             elif u.fragment and target in by_path and unquote(u.fragment) not in by_path[target].ids:
-                yield f"{p.path.name}: {link} has no such anchor"
+                yield f"{p.path.parent.name}/{p.path.name}: {link} has no such anchor"
 
 def bad_signatures(pages):
     "Signatures that are not Python, and raw Markdown in code"
@@ -62,23 +62,23 @@ def bad_signatures(pages):
             if not re.search(r"\)(->[^\n]*)?:( #[^\n]*)?$", text): continue # a function with a body
             head = re.sub(r":( #[^\n]*)?$", r": ...\1", text)
             try: ast.parse(head)
-            except SyntaxError: yield f"{p.path.name}: no Python: {text[:80]!r}"
+            except SyntaxError: yield f"{p.path.parent.name}/{p.path.name}: no Python: {text[:80]!r}"
 
 def raw_links(pages):
     "Links that stand as Markdown: a name in backticks inside a link becomes a link of its own"
     for p in pages:
-        for text in p.raw: yield f"{p.path.name}: a link within a link: {text[:80]!r}"
+        for text in p.raw: yield f"{p.path.parent.name}/{p.path.name}: a link within a link: {text[:80]!r}"
 
 def bad_figures(pages):
     "Figures without an alternative text"
     for p in pages:
         for a in p.images:
-            if not a.get("alt", "").strip() and "_files" in a.get("src", ""): yield f"{p.path.name}: no alternative text: {a['src']}"
+            if not a.get("alt", "").strip() and "_files" in a.get("src", ""): yield f"{p.path.parent.name}/{p.path.name}: no alternative text: {a['src']}"
 
 def too_large(pages):
     "Pages of too many bytes"
     for p in pages:
-        if (n := p.path.stat().st_size) > LARGEST: yield f"{p.path.name}: {n/1e6:.1f} MB"
+        if (n := p.path.stat().st_size) > LARGEST: yield f"{p.path.parent.name}/{p.path.name}: {n/1e6:.1f} MB"
 
 CRAWL = """<body><script>
 async function look(page, width) {
@@ -152,13 +152,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent/"_docs")
     root = parser.parse_args().root
-    pages = [Page(p) for p in sorted(root.glob("*.html"))]
+    pages = [Page(p) for p in sorted(root.rglob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
     found = [*broken_links(pages), *bad_signatures(pages), *raw_links(pages), *bad_figures(pages), *too_large(pages)]
     largest = max(pages, key=lambda p: p.path.stat().st_size).path
-    print(f"the largest page: {largest.name}, {largest.stat().st_size/1e6:.2f} MB")
+    print(f"the largest page: {largest.relative_to(root)}, {largest.stat().st_size/1e6:.2f} MB")
     if browser := shutil.which("chromium") or shutil.which("google-chrome"):
-        rows = [*measured(root, [p.path.name for p in pages], browser)]
+        rows = [*measured(root, [p.path.relative_to(root).as_posix() for p in pages], browser)]
         found += on_screens(rows)
         print(in_height([(high, page) for page, width, _, _, high in rows if width == DESKTOP]))
     else: print("no chromium: widths and heights are not checked")
