@@ -13,6 +13,7 @@ from typing import Annotated, get_args, get_origin
 from fastcore.docments import docments
 from nbdev import doclinks
 from nbdev.config import get_config
+from nbdev.process import Processor
 from nbdev.showdoc import BasicMarkdownRenderer
 
 root = Path(__file__).resolve().parent.parent
@@ -139,6 +140,17 @@ def page_titles(cell):
     if cell.cell_type != "markdown": return
     cell.source = re.sub(r"\[`?(\d\d_\w+)`?\]\(((?:[\w.]+/)*)\1\.ipynb(#[\w-]+)?\)",
                          lambda m: f"[{title(m[1])}]({m[2]}{m[1]}.ipynb{m[3] or ''})", cell.source)
+
+class links_from_rooms(Processor):
+    "Links to names begin at the root of the site: from a page in a room they lead up first"
+    def up(self, text): return re.sub(r"\]\((?=[a-z]+/\w+\.html)", "](../", "".join(text))
+
+    def cell(self, cell):
+        if Path(self.nb.path_).resolve().parent == nbs: return
+        if cell.cell_type == "markdown": cell.source = self.up(cell.source)
+        for out in cell.get("outputs", []):
+            data = out.get("data", {})
+            if "text/markdown" in data: data["text/markdown"] = self.up(data["text/markdown"])
 
 def fold_sources(cell):
     "Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are"
