@@ -119,9 +119,10 @@ class Tree:
 
     def survives(self, path, new, most):
         "Does a mutant live? The notebooks that it passed"
-        name, old = self.name(path), path.read_text(encoding="utf-8")
+        name, module = self.name(path), self.root/path.relative_to(root)
+        old = module.read_text(encoding="utf-8") # of the copy: the working tree may go on
         pages = [(o, limit) for o in self.pages(name) if (limit := self.limit(o, most))]
-        module, book = self.root/path.relative_to(root), self.books[name]
+        book = self.books[name]
         before, parts, were = book.read_text(encoding="utf-8"), exported(new), exported(old)
         page = json.loads(before)
         for c in page["cells"]:  # notebooks run their own cells, not the module
@@ -167,7 +168,7 @@ def main():
             alive, tried = (False, []) if args.list else tree.survives(path, new, args.limit)
             lived, killed = lived + alive, killed + (not alive)
             where = f"{path.relative_to(root)}:{line}  ({i})"
-            if args.list or alive: print(f"{where}" + f"  lives in {', '.join(tried)}"*alive, difference(path, new), sep="\n", flush=True)
+            if args.list or alive: print(f"{where}" + f"  lives in {', '.join(tried)}"*alive, difference(tree.root/path.relative_to(root), new), sep="\n", flush=True)
             if not tried and not args.list: print(f"{where}: no notebook passes without it", flush=True)
         broken = [o.stem for o, limit in tree.times.items() if limit is None]
         if broken: print(f"fail without any change: {', '.join(broken)}")
