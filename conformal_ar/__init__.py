@@ -10,7 +10,8 @@ from importlib import import_module as _import_module
 _names = {
     "theory.guarantee": "Guarantee",
     "search.autoregressive": "Autoregressor",
-    "search.decoding_checks": "ToyMarkov check_adapter",
+    "search.toy": "ToyMarkov",
+    "search.score_checks": "check_adapter",
     "search.threshold": "threshold_search",
     "search.beams": "beam_search",
     "search.sets": "PredictionSet",

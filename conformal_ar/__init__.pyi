@@ -2,8 +2,8 @@
 __version__: str
 from .theory.guarantee import Guarantee as Guarantee
 from .search.autoregressive import Autoregressor as Autoregressor
-from .search.decoding_checks import ToyMarkov as ToyMarkov
-from .search.decoding_checks import check_adapter as check_adapter
+from .search.toy import ToyMarkov as ToyMarkov
+from .search.score_checks import check_adapter as check_adapter
 from .search.threshold import threshold_search as threshold_search
 from .search.beams import beam_search as beam_search
 from .search.sets import PredictionSet as PredictionSet

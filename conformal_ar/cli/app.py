@@ -18,10 +18,11 @@ from ..jobs.batch_functions import (
 from ..procedures.calibration import at_coverage
 from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
-from .calibrate import inputs_of_file, sorted_inputs, model_input
+from .calibrate import inputs_of_file, sorted_inputs
 from ..theory.planning import coverage_band
 from ..procedures.saving import calibration_file
 from ..files.csv_jsonl import Input
+from ..tasks.task import Task
 
 # %% ../../nbs/cli/05_app.ipynb #969806da
 SECONDS = 30 # for one input: a set of ten takes less than one
@@ -46,7 +47,7 @@ class Opened:
     most = 20 # inputs whose search is kept
     def __init__(self,
         cp, # A calibrated procedure
-        task:str|None=None, # What its texts are
+        task:Task, # What its texts are
     ): self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
 
     def coverage(self, asked):
@@ -97,8 +98,9 @@ def in_words(
     when:str="beforehand", # Or after looking, or after looking here, at this input
 )->str:
     "What is guaranteed of a set"
-    if when == "beforehand": return (f"{guarantee_text(cp.guarantee)} That is for inputs "
-        "like those of the calibration, at a coverage fixed before sets were seen.")
+    if when == "beforehand": return (
+        f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
+        "calibration, at a coverage fixed before sets were seen.")
     here = ("Nothing is guaranteed for this input: its own set was seen before the "
             "coverage was chosen. ")
     return here*(when == "after looking here") + (
@@ -120,16 +122,17 @@ def error_html(e):
     return html_tag("div", html.escape(said), class_="ca-error", role="alert")
 
 # %% ../../nbs/cli/05_app.ipynb #e95c1aca
-def _input_html(text, notes, task=None):
+def _input_html(text, notes, task):
     "What was asked, as it was understood"
-    if task == "reactions":
+    if task.molecules:
         from conformal_ar.tasks.chemistry import picture
         parts = [picture(m, (150, 100)) for m in text.split(".")]
         cards = [html_tag("span", svg, class_="ca-part") for svg in parts]
         drawn = html_tag("b", "+").join(cards) + html_tag("b", "→ ?")
     else: drawn = html_tag("code", html.escape(text))
     said = [html_tag("li", html.escape(n)) for n in notes]
-    return html_tag("div", drawn, class_="ca-input") + html_tag("ul", *said, class_="ca-notes")
+    notes = html_tag("ul", *said, class_="ca-notes")
+    return html_tag("div", drawn, class_="ca-input") + notes
 
 # %% ../../nbs/cli/05_app.ipynb #1b47b593
 MOST_DRAWN = 24 # members of a set; all of them are in its table
@@ -140,12 +143,12 @@ _empty = ("The set is empty: no answer is probable enough at this coverage, whic
           "happen where the model is unsure.")
 
 # %% ../../nbs/cli/05_app.ipynb #ea0e50ca
-def _set_html(s, task=None):
+def _set_html(s, task):
     "The members of a set as cards: rank, probability, p-value"
     if not len(s): return html_tag("p", _empty)
-    from conformal_ar.tasks.chemistry import picture
+    if task.molecules: from conformal_ar.tasks.chemistry import picture
     def card(i, text):
-        drawn = picture(text) if task == "reactions" else ""
+        drawn = picture(text) if task.molecules else ""
         said = f"{i + 1}. probability {s.probabilities[i]:.2g}"
         if s.p_values is not None: said += f"<br>p-value {s.p_values[i]:.2g}"
         shown = html_tag("code", html.escape(text) or "(the empty text)")
@@ -179,8 +182,8 @@ def answer(
     if not text: raise ValueError("the input is empty")
     if len(text) > MOST_CHARACTERS: raise ValueError(
         f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
-    options = dict(ignore_stereo=ignore_stereo) if task == "reactions" else {}
-    clean, notes = model_input(Input(1, text), task, opened.cp.model, **options)
+    options = dict(ignore_stereo=ignore_stereo) if task.molecules else {}
+    clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
     now = Looked(clean, opened.coverage(coverage))
@@ -209,7 +212,7 @@ def file_records(
         "conformal-ar predict takes any number")
     inputs = [x if len(x.text) <= MOST_CHARACTERS else
               x._replace(error="the input is too long") for x in inputs]
-    options = dict(ignore_stereo=ignore_stereo) if opened.task == "reactions" else {}
+    options = dict(ignore_stereo=ignore_stereo) if opened.task.molecules else {}
     good, bad, notes = sorted_inputs(inputs, opened.cp.model, opened.task, **options)
     def found(i, text):
         tell(i, len(good))
@@ -232,9 +235,11 @@ def _best_html(records, most=20):
             for r in records if "texts" in r]
     def cell(v): return html.escape(f"{v:.2g}" if isinstance(v, float) else str(v))
     rows = [[html_tag("td", cell(v)) for v in values] for values in best[:most]]
-    rows = [html_tag("tr", *cells) for cells in ([html_tag("th", h) for h in head], *rows)]
+    if not best: return ""
+    head = [html_tag("th", h) for h in head]
+    rows = [html_tag("tr", *cells) for cells in (head, *rows)]
     means = html_tag("p", MEANS) if any("p_values" in r for r in records) else ""
-    return html_tag("div", html_tag("table", *rows), class_="ca-table") + means if best else ""
+    return html_tag("div", html_tag("table", *rows), class_="ca-table") + means
 
 # %% ../../nbs/cli/05_app.ipynb #92474070
 def list_html(records, sets, notes, most=20):

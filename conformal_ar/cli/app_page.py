@@ -19,6 +19,7 @@ from .command_line import shortened, explain_error, notice
 from .predict import SET_WRITERS
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
+from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/06_app_page.ipynb #2aac1c11
 _policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
@@ -79,12 +80,6 @@ _css = """
 .ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
 
-# %% ../../nbs/cli/06_app_page.ipynb #47bc37c6
-_examples = dict(
-    reactions=["CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
-               "CC(=O)c1ccoc1.[BH4-].[Na+].CO", "CCI.Oc1ccc(F)cc1"],
-    additions=["112+17=", "7854+9178=", "9999+1="])
-
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
 def _import_gradio():
     "Gradio, without its analytics; an error that says how to install it"
@@ -93,7 +88,9 @@ def _import_gradio():
     except ImportError as e:
         need = "the application needs Gradio: pip install 'conformal_ar[app,chem]'"
         raise ImportError(need) from e
-    def say(*_): notice(f"a call failed: {shortened(explain_error(sys.exc_info()[1])[0])}")
+    def say(*_):
+        said, _ = explain_error(sys.exc_info()[1])
+        notice(f"a call failed: {shortened(said)}")
     for part in (gradio.queueing, gradio.routes): # a line, not a traceback
         part.traceback = SimpleNamespace(print_exc=say)
     return gradio
@@ -121,8 +118,8 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
         if not path: raise ValueError("choose a file first")
         opened = open_calibration(*source)
         def tell(i, n): progress((i, n))
-        if form == ".sdf" and opened.task != "reactions": raise ValueError(
-            "an SD file holds molecules: it needs a calibration of reactions")
+        if form == ".sdf" and not opened.task.molecules: raise ValueError(
+            "an SD file holds molecules, and this calibration is of other texts")
         records, sets, notes = file_records(opened, path, coverage, tell, stereo)
         now = Looked(None, opened.coverage(coverage))
         words = in_words(at_coverage(opened.cp, coverage), fixed_coverage(*now, seen))
@@ -134,11 +131,11 @@ def _listed(gr, path, form, coverage, stereo, source, seen, progress):
     return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
 
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
-def _page(gr, source, label, examples, coverage, task=None):
+def _page(gr, source, label, examples, coverage, chemical=True):
     "What all three pages have: an input and its set, and a list"
-    seen, chemical = gr.State(()), task != "additions"
+    seen = gr.State(())
     text = gr.Textbox(label=label, elem_classes="ca-text")
-    if examples: gr.Examples(examples, text)
+    if examples: gr.Examples([*examples], text)
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
     stereo = gr.Checkbox(label="Leave stereochemistry out", visible=chemical)
     button = gr.Button("Predict", variant="primary")
@@ -187,18 +184,16 @@ def _own_page(gr):
 
 # %% ../../nbs/cli/06_app_page.ipynb #eb6dfbf1
 def build(): # gradio.Blocks
-    "The application: reactions, additions, a folder of one's own"
+    "The application: a page of each task, and one of a folder of one's own"
     gr = _import_gradio()
     with gr.Blocks(title="conformal_ar", analytics_enabled=False,
                    delete_cache=(3600, 3600)) as blocks:
         gr.Markdown("# Prediction sets\nSets of answers that contain the right one "
                     "with a probability that you choose: the coverage.")
-        with gr.Tab("Reactions"):
-            _page(gr, gr.State(("reactions", "")), "What goes into the flask: SMILES, "
-                  "with dots between", _examples["reactions"], 0.8, "reactions")
-        with gr.Tab("Additions"):
-            _page(gr, gr.State(("additions", "")), "A sum, such as 112+17=",
-                  _examples["additions"], 0.9, "additions")
+        for task in reversed(TASKS.values()):
+            with gr.Tab(task.name.title()):
+                _page(gr, gr.State((task.name, "")), task.label, task.examples,
+                      task.app_coverage, task.molecules)
         with gr.Tab("Your own"): _own_page(gr)
     return blocks
 

@@ -13,12 +13,11 @@ import typer
 
 from .command_line import (
     Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
-    canonicalize_of, check_data, check_shares, max_len_for, encode_spellable,
-    guarantee_text, load_model, with_masks, cli_option, procedure_class, notice,
-    notice_lines, error_line, task_and_model, TASK_NAMES, writable_folder, app)
-from conformal_ar.files.csv_jsonl import (
-    TABLES, Input, all_wrong, check_input, check_text, line_inputs, read_columns,
-    table_inputs)
+    check_data, check_shares, max_len_for, encode_spellable,
+    guarantee_text, load_model, cli_option, procedure_class, notice,
+    notice_lines, error_line, task_and_model, names_with, writable_folder, app)
+from ..files.csv_jsonl import Input, all_wrong, read_columns, table_inputs
+from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
 def check_columns(table, *names):
@@ -30,34 +29,21 @@ def check_columns(table, *names):
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
 def inputs_of_file(path, column, task):
     "The inputs in a file of any kind"
-    kind = Path(path).suffix.lower()
-    table = kind in TABLES or (task != "reactions" and kind != ".txt")
+    table = task.is_table(path)
     check_columns(table, column)
     if table: return table_inputs(path, column)
-    if task == "reactions":
-        from conformal_ar.tasks.reaction_inputs import smi_inputs
-        rows = smi_inputs(path)
-    else: rows = line_inputs(path)
+    rows = task.line_inputs(path)
     if not rows: raise ValueError(f"{path}: there are no lines")
     return rows
-
-# %% ../../nbs/cli/01_calibrate.ipynb #8f05ae38
-def model_input(x, task, ar, **options):
-    "An input as the model knows it, and notes; an error if it cannot be used"
-    if x.error: raise ValueError(x.error)
-    if task != "reactions":
-        check_input(x.text, ar)
-        return x.text, []
-    from conformal_ar.tasks.reaction_inputs import read_source
-    check_text(x.text)
-    return read_source(x, ar, **options)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #f73355f8
 def sorted_inputs(inputs, ar, task, **options):
     "As usable_inputs, without a word: (line, note) of what is odd comes third"
     good, bad, notes = [], {}, []
     for x in inputs:
-        try: clean, said = model_input(x, task, ar, **options)
+        try:
+            if x.error: raise ValueError(x.error)
+            clean, said = task.clean_input(x, ar, **options)
         except ValueError as e: bad[x.line] = shortened(error_line(e))
         else:
             good.append((x, clean))
@@ -84,18 +70,12 @@ def _target(x, clean, target, task):
     if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
     if not target.strip(): raise ValueError("the target is empty: fill it in, for to "
         "leave out a pair because of its target voids the guarantee")
-    if task != "reactions": return target
-    from conformal_ar.tasks.reaction_inputs import spell_target
-    return spell_target(x.text, clean, target)
+    return task.spell_target(x.text, clean, target)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
-    if task != "reactions" or Path(path).suffix.lower() in TABLES:
-        rows = read_columns(path, *columns, several=columns[1])
-    else:
-        from conformal_ar.tasks.reaction_inputs import read_reactions
-        rows = read_reactions(path)
+    rows = task.read_pairs(path, columns)
     good, _ = usable_inputs([Input(line, x) for line, (x, _) in rows], task, ar)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
@@ -108,14 +88,13 @@ def _file_pairs(path, columns, task, ar):
 def check_used_options(data, task, pairs, *columns):
     "Refuse options that these data do not use"
     check_data(data, task)
-    if pairs and data not in TASK_NAMES: raise ValueError(
-        f"--pairs is for {' and '.join(TASK_NAMES)}: of a file all pairs are used")
-    lines = task == "reactions" and Path(data).suffix.lower() not in TABLES
-    check_columns(not (lines or data in TASK_NAMES), *columns)
+    if pairs and data not in TASKS: raise ValueError(
+        f"--pairs is for {' and '.join(TASKS)}: of a file all pairs are used")
+    check_columns(data not in TASKS and task.is_table(data), *columns)
 
 def pairs_of_file(data, half, n, columns, task, ar):
     "Inputs and targets, from a file or of a named task"
-    if data != task: return _file_pairs(data, columns, task, ar)
+    if data != task.name: return _file_pairs(data, columns, task, ar)
     from conformal_ar.tasks.shipped import shipped_pairs
     some = shipped_pairs(data, half, n)
     return some.inputs, some.targets
@@ -124,7 +103,7 @@ def pairs_of_file(data, half, n, columns, task, ar):
 _sets = ["level-sets", "dynamic", "subsets"]
 _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets"],
     width=["subsets", "select"], too_long=["dynamic"], fdr=["select"],
-    max_candidates=["level-sets", "dynamic"],
+    max_candidates=["level-sets"],
     **dict.fromkeys(["coverage", "alpha", "confidence", "nonempty"], _sets))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
@@ -145,7 +124,8 @@ def _check_len(procedure, max_len, lengths, task, data):
     if lengths and lengths.resolve() == Path(data).resolve(): raise ValueError(
         "--lengths must be another file than the pairs: the calibration pairs must "
         "not choose the longest target")
-    if not (max_len or lengths or task or procedure == "level-sets"): raise ValueError(
+    known = max_len or lengths or task.name
+    if not known and procedure != "level-sets": raise ValueError(
         f"{procedure} needs --max-len, or --lengths with a file of other pairs, "
         "say training pairs")
 
@@ -161,7 +141,7 @@ def _max_len(procedure, max_len, others, task, ar):
     if others: return max_len_for(ar, others)
     if max_len is None and procedure != "level-sets":
         from conformal_ar.tasks.shipped import task_max_len
-        return task_max_len(task, ar)
+        return task_max_len(task.name, ar)
     return max_len
 
 # %% ../../nbs/cli/01_calibrate.ipynb #d45190a2
@@ -181,13 +161,13 @@ def _say_forbidden(ar, inputs, targets):
 # %% ../../nbs/cli/01_calibrate.ipynb #0f0f6a7f
 def named_model(model):
     "A model as it is noted: a shipped name as it is, a folder wherever one stands"
-    folder = model not in TASK_NAMES and Path(model).is_dir()
+    folder = model not in TASKS and Path(model).is_dir()
     return str(Path(model).resolve()) if folder else model
 
 def _save_calibration(cp, folder, model, task, masks=False):
     "Save a calibration with the names of its model and task, and whether masks were on"
     model = named_model(model)
-    cp.save(folder, notes=dict(model=model, task=task, masks=masks))
+    cp.save(folder, notes=dict(model=model, task=task.name, masks=masks))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76
 _most_len = 10_000  # tokens: more than models write; pairs × steps must fit into memory
@@ -209,20 +189,25 @@ StepAlpha = cli_option(float|None,
 BeamAlpha = cli_option(float|None, "In its place: the risk within the beam (subsets).")
 Fdr = cli_option(float|None,
     "Most wrong among the answers taken from a file, on average (select).")
-Confidence = cli_option(float|None, "Probability over calibration sets that the coverage "
-    "holds, in (0, 1); by default it holds on average.")
+Confidence = cli_option(float|None,
+    "Probability over calibration sets that the coverage holds, in (0, 1); by default "
+    "it holds on average.")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a249b988
-MaxCandidates = cli_option(int|None, "Budget: most unfinished prefixes of an input at a "
-    "step (level-sets, dynamic).", min=1)
+MaxCandidates = cli_option(int|None,
+    "Budget: most unfinished prefixes of an input at a step (level-sets, dynamic).",
+    min=1)
 Nonempty = cli_option(bool, "Put the best sequence into a set that would be empty.",
     "--nonempty")
 Width = cli_option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
     max=_most_width)
-ByClass = cli_option(bool, "Calibrate on molecules in the beam, not strings (subsets of "
-    "reactions).", "--by-class")
-Masks = cli_option(bool, "Forbid strings that are no molecules, more atoms of an element "
-    "than the source has, and copies of its molecules (reactions).", "--masks")
+ByClass = cli_option(bool,
+    "Calibrate on molecules in the beam, not strings (subsets of reactions).",
+    "--by-class")
+Masks = cli_option(bool,
+    "Forbid strings that are no molecules, more atoms of an element than the source "
+    "has, and copies of its molecules (reactions).",
+    "--masks")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
 Folder = cli_option(Path, "Folder for the calibration.")
@@ -257,25 +242,27 @@ def calibrate(
         one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     check_shares(confidence=confidence, fdr=fdr)
-    named = task or model or data in TASK_NAMES
+    named = task or model or data in TASKS
     task, model = task_and_model(task, model, data)
     _check_len(procedure, max_len, lengths, task, data)
-    if masks and task != "reactions": raise ValueError("--masks is for reactions")
-    if by_class and task != "reactions":
-        raise ValueError("--by-class needs canonicalize: it is for reactions")
+    if masks and not task.has_masks:
+        raise ValueError(f"--masks is for {names_with('has_masks')}")
+    if by_class and not task.molecules: raise ValueError(
+        f"--by-class needs canonicalize: it is for {names_with('molecules')}")
     if too_long and step_alpha is None:
         raise ValueError("--too-long needs --step-alpha")
     also = [] if lengths else [target_column] # else those of the lengths
     check_used_options(data, task, pairs, input_column, *also)
     writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
-    ar = with_masks(load_model(model, device), masks)
+    ar = load_model(model, device)
+    if masks: ar = task.mask(ar)
     try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, names, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"
         raise NoInput(f"{e}{more}") from e
-    cp = procedure_class(procedure)(ar, canonicalize=canonicalize_of(task),
+    cp = procedure_class(procedure)(ar, canonicalize=task.forms[0],
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
     if masks: _say_forbidden(ar, inputs, targets)

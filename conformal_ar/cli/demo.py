@@ -12,10 +12,10 @@ from textwrap import fill
 
 import typer
 
-from conformal_ar.cli.command_line import (
-    Device, OtherModel, Seed, TaskName, shortened, canonicalize_of, max_len_for,
-    load_model, guarantee_text, need_data, cli_option, procedure_class, notice,
-    writable_folder, app)
+from .command_line import (
+    Device, OtherModel, Seed, TaskName, shortened, load_model, guarantee_text,
+    cli_option, procedure_class, notice, writable_folder, app)
+from ..tasks.known_tasks import TASKS, task_named
 
 # %% ../../nbs/cli/03_demo.ipynb #7af55173
 _risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
@@ -99,7 +99,8 @@ _main = "procedure guaranteed measured interval mean_size median_size empty".spl
 def _table(rows):
     "The main numbers of results, for a terminal"
     from conformal_ar.files.whole_files import markdown_table
-    return markdown_table([shown_numbers(r) for r in rows], [RESULT_COLUMNS[c][0] for c in _main])
+    heads = [RESULT_COLUMNS[c][0] for c in _main]
+    return markdown_table([shown_numbers(r) for r in rows], heads)
 
 # %% ../../nbs/cli/03_demo.ipynb #a9517bca
 def _chance(coverage, n_cal, n_test):
@@ -148,11 +149,12 @@ def _sizes(ax, name, mine):
 
 # %% ../../nbs/cli/03_demo.ipynb #3965b009
 def _sizes_by_oracle(ax, name, mine):
-    "Set size against oracle size at the last coverage"
-    from conformal_ar.files.plots import plot_size_vs_oracle
+    "Set size by oracle size at the last coverage"
+    from conformal_ar.files.plots import plot_sizes_by_oracle
     last, ev = list(mine.items())[-1]
     if not ev.covered.any(): return
-    top, = plot_size_vs_oracle(ev, ax).child_axes
+    counts = [[s, r if r > 0 else 0, 1] for s, r in zip(ev.sizes, ev.oracle_sizes)]
+    top, = plot_sizes_by_oracle({last: counts}, ax, few=1).child_axes
     top.set_title(f"{name}, {last}", loc="left")
 
 # %% ../../nbs/cli/03_demo.ipynb #d0b6c97d
@@ -173,25 +175,29 @@ def _demo_row(ev, kind, max_len, seconds):
     row = ev.row(procedure=_names[kind])
     return {**row, "max_len": max_len, "seconds": round(seconds, 2)}
 
-# %% ../../nbs/cli/03_demo.ipynb #c80c473c
-def _demo_additions(ar, output, coverages, n_cal, n_test, seed):
-    "The demo on additions: rows of the table, examples, and figures"
+# %% ../../nbs/cli/03_demo.ipynb #3d32b751
+def _all_runs(task, ar, cal, test, coverages, max_len, most):
+    "(procedure, sets, evaluation, row of the table) of each run"
     from conformal_ar.procedures.evaluation import evaluate_sets
-    from conformal_ar.tasks.additions import load_additions
-    parts, rows, evaluations, examples = load_additions(seed=0), [], {}, {}
-    cal, test = _split(parts["held_out"], n_cal, n_test, seed)
-    max_len = max_len_for(ar, parts["train"].targets)
-    for kind in _names: _check_coverages(kind, ar, n_cal, coverages, max_len)
-    notice(f"{n_cal:,} calibration and {n_test:,} test pairs, "
-         f"at most {max_len} tokens a sequence")
-    for kind, name in _names.items():
-        runs = _demo_runs(kind, ar, cal, test, coverages, max_len=max_len)
-        for cp, sets, seconds in runs:
-            ev = evaluate_sets(sets, test.targets, cp.guarantee)
-            evaluations[name, cp.coverage] = ev
-            rows.append(_demo_row(ev, kind, max_len, seconds))
-            lines = "\n".join(map(_example, sets[:5], test.targets))
-            examples[name] = f"{name}, coverage {cp.coverage:g}:\n{lines}"
+    kinds = {kind: dict(own, max_len=max_len, canonicalize=task.forms[0])
+             for kind, own in task.demo_procedures.items()}
+    kinds["level-sets"]["max_candidates"] = most
+    for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
+    for kind, own in kinds.items():
+        for cp, sets, seconds in _demo_runs(kind, ar, cal, test, coverages, **own):
+            ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
+            yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
+
+# %% ../../nbs/cli/03_demo.ipynb #c80c473c
+def _demo_texts(task, ar, cal, test, coverages, max_len, most, output):
+    "The demo on texts: rows of the table, examples, and figures"
+    rows, evaluations, examples = [], {}, {}
+    for cp, sets, ev, row in _all_runs(task, ar, cal, test, coverages, max_len, most):
+        name = row["procedure"]
+        evaluations[name, cp.coverage] = ev
+        rows.append(row)
+        lines = "\n".join(map(_example, sets[:5], test.targets))
+        examples[name] = f"{name}, coverage {cp.coverage:g}:\n{lines}"
     _figures(evaluations, rows, output)
     return rows, ["The first test inputs, their targets and their sets:",
         *examples.values(), "", f"results.json and three figures are in {output}"]
@@ -217,61 +223,47 @@ def _reaction_example(s, target):
     lines = [s.input, f"  the target is {hit} the set: {target}", *lines]
     return "\n".join(shortened(line, WIDE) for line in lines)
 
-# %% ../../nbs/cli/03_demo.ipynb #b027ed99
-def _reaction_runs(ar, cal, test, coverages, max_len, most):
-    "(procedure, sets, evaluation, row of the table) of each run on reactions"
-    from conformal_ar.procedures.evaluation import evaluate_sets
-    own = dict(max_len=max_len, canonicalize=canonicalize_of("reactions"))
-    kinds = {"level-sets": dict(max_candidates=most), "subsets": dict(by_class=True)}
-    for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
-    for kind, more in kinds.items():
-        runs = _demo_runs(kind, ar, cal, test, coverages, **own, **more)
-        for cp, sets, seconds in runs:
-            ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
-            yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
-
 # %% ../../nbs/cli/03_demo.ipynb #02c0e6f4
-def _demo_reactions(ar, output, coverages, n_cal, n_test, seed, most):
-    "The demo on held-out reactions: rows of the table, examples, and pictures"
+def _demo_molecules(task, ar, cal, test, coverages, max_len, most, output):
+    "The demo on molecules: rows of the table, examples, and pictures"
     from conformal_ar.tasks.chemistry import draw
-    from conformal_ar.tasks.reaction_archives import load_reactions
-    from conformal_ar.tasks.shipped import task_max_len
-    parts, max_len = load_reactions("partial"), task_max_len("reactions", ar)
-    cal, test = _split(parts["held_out"], n_cal, n_test, seed)
-    notice(f"{n_cal:,} calibration and {n_test:,} test reactions that the model was not "
-         "trained on")
-    coverages = coverages or [_affordable(ar, parts["valid"][:60], max_len)]
-    runs = list(_reaction_runs(ar, cal, test, coverages, max_len, most))
+    runs = list(_all_runs(task, ar, cal, test, coverages, max_len, most))
     rows = [row for *_, row in runs]
     cp, sets, ev = [r for *r, row in runs if row["procedure"] == "level sets"][-1]
-    first = sorted(range(n_test), key=lambda i: not len(sets[i]))[:3] # empty ones last
+    empty_last = sorted(range(len(test)), key=lambda i: not len(sets[i]))
+    first = empty_last[:3]
     for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
     budget = [] if most is None else [
         f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
-        f"{n_test} inputs;", "their coverage counts that in."]
+        f"{len(test)} inputs;", "their coverage counts that in."]
     return rows, ["Sizes count molecules.", *budget, "",
         "A few level sets, with the probability of each molecule (* is the target):",
         *(_reaction_example(sets[i], test.targets[i]) for i in first), "",
         f"results.json and pictures of these sets are in {output}"]
 
 # %% ../../nbs/cli/03_demo.ipynb #015d5cff
-DemoTask = cli_option(TaskName, "Integer additions, or chemical reactions.")
+def _by_task(i):
+    "A default of each task"
+    return ", ".join(f"{t.demo_pairs[i]} for {t.name}" for t in TASKS.values())
+
+DemoTask = cli_option(TaskName, "What the texts are.")
 Output = cli_option(Path|None,
-    "Folder for results.json and the figures; demo, or demo-reactions.")
+    "Folder for results.json and the figures; demo-TASK by default.")
 OtherResults = cli_option(Path|None, "Another JSON file for the results.")
 Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
-    "several times; 0.8, 0.9 and 0.95, for reactions one that stays affordable.")
-NCal = cli_option(int|None, "Calibration pairs; 4000, for reactions 250.")
-NTest = cli_option(int|None, "Test pairs; 1500, for reactions 80.")
-Budget = cli_option(int|None, "Budget of the level sets: most unfinished prefixes of an "
-    "input at a step (reactions).", min=1)
+    "several times; by default those of the task, or one that stays affordable.")
+NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
+NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
+Budget = cli_option(int|None,
+    "Budget of the level sets: most unfinished prefixes of an input at a step.",
+    min=1)
 
 # %% ../../nbs/cli/03_demo.ipynb #68efa867
 _epilog = "It takes a few minutes; reactions are cleaned first, which takes some more."
 
 @app.command(epilog=_epilog)
 def demo(
-    ctx:typer.Context, task:DemoTask="additions", output:Output=None,
+    ctx:typer.Context, task:DemoTask=next(iter(TASKS)), output:Output=None,
     results:OtherResults=None, coverage:Coverages=None, n_cal:NCal=None,
     n_test:NTest=None, max_candidates:Budget=None, seed:Seed=0,
     model:OtherModel=None, device:Device=None,
@@ -279,21 +271,24 @@ def demo(
     "Calibrate all procedures, and test them"
     from conformal_ar.theory.checks import check_risk
     from conformal_ar.files.whole_files import check_file, write_results
-    task, reactions = task.value, task == "reactions"
-    if max_candidates is not None and not reactions:
-        raise ValueError("--max-candidates is for --task reactions")
-    coverages = list(dict.fromkeys(coverage or ([] if reactions else [0.8, 0.9, 0.95])))
+    task = task_named(task)
+    coverages = list(dict.fromkeys(coverage or task.demo_coverages))
     for c in coverages: check_risk(c, "coverage")
-    if n_cal is None: n_cal = 250 if reactions else 4000
-    if n_test is None: n_test = 80 if reactions else 1500
-    output = output or Path("demo-reactions" if reactions else "demo")
-    need_data(task) # or how to get them, before the model is loaded
+    if n_cal is None: n_cal = task.demo_pairs[0]
+    if n_test is None: n_test = task.demo_pairs[1]
+    output = output or Path(f"demo-{task.name}")
+    task.check_data() # or how to get them, before the model is loaded
     writable_folder(ctx, output)
     if results: check_file(results)
-    ar = load_model(model or task, device)
-    rest = ar, output, coverages, n_cal, n_test, seed
-    if reactions: rows, lines = _demo_reactions(*rest, max_candidates)
-    else: rows, lines = _demo_additions(*rest)
+    ar = load_model(model or task.name, device)
+    from conformal_ar.tasks.shipped import task_max_len
+    (pool, others), max_len = task.pool(), task_max_len(task.name, ar)
+    cal, test = _split(pool, n_cal, n_test, seed)
+    notice(f"{n_cal:,} calibration and {n_test:,} test pairs that the model was not "
+           f"trained on, at most {max_len} tokens a sequence")
+    coverages = coverages or [_affordable(ar, others[:60], max_len)]
+    run = _demo_molecules if task.molecules else _demo_texts
+    rows, lines = run(task, ar, cal, test, coverages, max_len, max_candidates, output)
     for path in filter(None, (output/"results.json", results)):
         write_results(path, rows, command_text(ctx), seed)
     chance = _chance(rows[-1]["guaranteed"], n_cal, n_test)

@@ -111,9 +111,8 @@ def plot(self:ExchangeabilityMonitor,
     **kwargs,       # Passed to `ax.plot`
 ): # The axes
     "The wealth on a logarithmic scale, with the line of the alarm"
-    if ax is None:
-        import matplotlib.pyplot as plt
-        ax = plt.subplots(figsize=(5, 3))[1]
+    from conformal_ar.files.plots import plot_axes
+    ax = plot_axes(ax, (5, 3))
     ax.plot(np.exp(np.minimum(self.path, 600)), **kwargs)
     ax.axhline(1/self.level, color="k", ls="--", lw=1)
     ax.set(xlabel="new pairs seen", ylabel="wealth", yscale="log")

@@ -88,7 +88,8 @@ SCORES = dict(probability=lambda s: s.probabilities[0],
 class select(Procedure):
     "Takes best answers such that few of those taken are wrong"
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
-    functions, other_risk, cutoffs = ("canonicalize", "score"), "risk", None
+    functions, cutoffs = ("canonicalize", "score"), None
+    other_risk = property(lambda self: dict(risk=self.risk))
     steps = property(lambda self: int(self.fdr is None)) # thresholds: none with fdr
     risk = property(lambda self: self.fdr if self.error is None else self.error)
 
@@ -124,7 +125,7 @@ class select(Procedure):
 
 # %% ../../nbs/decisions/01_selection.ipynb #1407e4c6
 @patch
-def _decode(self:select, inputs, thresholds=None, **kwargs):
+def decode(self:select, inputs, thresholds=None, **kwargs):
     return beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
 
 # %% ../../nbs/decisions/01_selection.ipynb #7525b5ee
@@ -138,7 +139,7 @@ def ranked(self:select, table, inputs):
 @patch
 def scores(self:select, pairs, **kwargs):
     "[N] scores of pairs; [N] is the best answer right?"
-    sets, scores = self.ranked(self._decode(pairs.inputs, **kwargs), pairs.inputs)
+    sets, scores = self.ranked(self.decode(pairs.inputs, **kwargs), pairs.inputs)
     ev = evaluate_sets(sets, pairs.texts, None, self.canonicalize)
     return scores, ev.oracle_sizes == 1
 

@@ -47,8 +47,8 @@ class select(Procedure):
     """Takes best answers such that few of those taken are wrong"""
     settings: Any
     functions: Any
-    other_risk: Any
     cutoffs: Any
+    other_risk: Any
     steps: Any
     risk: Any
     _found: Any
@@ -65,7 +65,7 @@ class select(Procedure):
         canonicalize: Text to canonical form or None: classes"""
         ...
     def select(self, table, inputs=None): ...
-    def _decode(self, inputs, thresholds=None, **kwargs): ...
+    def decode(self, inputs, thresholds=None, **kwargs): ...
     def ranked(self, table, inputs):
         """Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"""
         ...

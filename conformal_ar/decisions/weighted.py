@@ -17,13 +17,13 @@ import scipy
 from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
-from ..search.autoregressive import check_inputs
+from ..search.inputs_and_ids import check_inputs
 from ..theory.checks import check_log_likelihoods, check_risk
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
-from ..procedures.saving import (
-    same_function, function_name, restored)
+from ..procedures.file_checks import same_function
+from ..procedures.saving import function_name, restored
 from ..search.sets import PredictionSet
 
 # %% ../../nbs/decisions/03_weighted.ipynb #7614401d

@@ -20,7 +20,7 @@ from typing import Callable
 import numpy as np
 import torch
 
-from ..search.autoregressive import target_lengths
+from ..search.inputs_and_ids import target_lengths
 from ..procedures.dynamic import DynamicConformalBeams
 from conformal_ar.experiments.engines import (
     NotInstalled, against_ctranslate2, against_generate, against_reference,
@@ -102,8 +102,11 @@ def coverage(bench:Bench, name:str, step_alpha:float=0.02)->list:
     def pairs(a, b): return base.inputs[a:b], base.targets[a:b]
     for dtype in (torch.float32, torch.bfloat16):
         task = in_dtype(base, dtype)
-        cp = DynamicConformalBeams(task.ar, step_alpha=step_alpha, max_len=task.max_len,
-                                   max_candidates=task.budget)
+        if task.budget is None: cp = DynamicConformalBeams(
+            task.ar, step_alpha=step_alpha, max_len=task.max_len)
+        else: cp = ConformalLevelSets( # dynamic beams have no budget
+            task.ar, alpha=round(1 - (1 - step_alpha)**task.max_len, 4),
+            max_len=task.max_len, max_candidates=task.budget)
         found = cp.calibrate(*pairs(0, cal)).evaluate(*pairs(cal, cal + n))
         rows.append(found.row(
             group="coverage", task=name, dtype=str(dtype)[6:], step_alpha=step_alpha,

@@ -100,7 +100,7 @@ def plot_equal_coverage(
     ax=None,                  # Matplotlib Axes; a new figure when None
     title:str="",             # Above the axes
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
-    differences:Sequence[dict]=(), # Of these rows: who is smallest for certain?
+    differences:Sequence[dict]=(), # Of these rows: who is significantly the smallest?
 ): # The Axes
     "Mean set size against guaranteed coverage; a star where level sets are smallest"
     if not rows: raise ValueError("there are no rows to plot")

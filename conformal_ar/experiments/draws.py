@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from ..search.autoregressive import Autoregressor, check_log_probs, take
+from ..search.autoregressive import Autoregressor
+from ..search.inputs_and_ids import check_log_probs, take
 from ..theory.checks import check_count
 
 # %% ../../nbs/experiments/05_draws.ipynb #9ef679c9

@@ -17,8 +17,8 @@ from unittest import mock
 import numpy as np
 import torch
 
-from ..search.autoregressive import (
-    prefix_scores, sequence_scores, target_lengths)
+from ..search.autoregressive import prefix_scores, sequence_scores
+from ..search.inputs_and_ids import target_lengths
 from .timing import (
     Bench, Run, Task, batches, compare, score_pairs, timed)
 from ..hf.adapter import no_progress_bar, pad_rows, token_ids

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from ..search.autoregressive import (
-    Autoregressor, prefix_scores, target_lengths)
+from ..search.autoregressive import Autoregressor, prefix_scores
+from ..search.inputs_and_ids import target_lengths
 from ..theory.checks import check_count, check_scores
 from ..procedures.dynamic import DynamicConformalBeams
 from .nested import NestedConformalBeams, survival

@@ -13,8 +13,8 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import (Autoregressor, prefix_scores, take,
-                                         target_lengths)
+from ..search.autoregressive import Autoregressor, optional, prefix_scores
+from ..search.inputs_and_ids import take, target_lengths
 from ..theory.checks import check_scores
 from ..procedures.procedure import Procedure
 from ..search.threshold import threshold_search
@@ -95,7 +95,7 @@ class NestedConformalBeams(Procedure):
     @property
     def rounding(self):
         "What decoding allows for rounding, in nats per token"
-        return getattr(self.model, "score_rounding", 0.) + 1e-9
+        return optional(self.model, "score_rounding") + 1e-9
     @property
     def rows(self):
         "[L] thresholds of the steps at the calibrated level"
@@ -136,7 +136,7 @@ def tune(self:NestedConformalBeams,
 
 # %% ../../nbs/experiments/04_nested.ipynb #d914dfd4
 @patch
-def _target_scores(self:NestedConformalBeams, pairs, **kwargs):
+def target_scores(self:NestedConformalBeams, pairs, **kwargs):
     if self.curves is None: raise RuntimeError(
         "the family has no shape yet: call tune(inputs, targets) with other pairs, "
         "or use shape='constant'")
@@ -145,25 +145,25 @@ def _target_scores(self:NestedConformalBeams, pairs, **kwargs):
 
 # %% ../../nbs/experiments/04_nested.ipynb #a3c41889
 @patch
-def _row_scores(self:NestedConformalBeams, table):
+def row_scores(self:NestedConformalBeams, table):
     scores = table.prefix_scores(steps=self.max_len) + self.rounding
     return survival(scores, self.levels, self.curves)[:, None]
 
 # %% ../../nbs/experiments/04_nested.ipynb #46392bdf
 @patch
-def _decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
+def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
     rows = self._rows_at(thresholds)
     return threshold_search(self.model, inputs, rows, self.max_len, **kwargs)
 
 # %% ../../nbs/experiments/04_nested.ipynb #5f3f7f64
 @patch
-def _calibrate(self:NestedConformalBeams, pairs, **kwargs):
+def check_model(self:NestedConformalBeams, pairs, probe=None):
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
         first = pairs.owner[both[0]]
         raise ValueError(f"{len(both)} calibration pairs were used for tuning, such "
                          f"as number {first}, {pairs.inputs[first]!r}: tune on others")
-    return Procedure._calibrate(self, pairs, **kwargs)
+    Procedure.check_model(self, pairs, probe)
 
 # %% ../../nbs/experiments/04_nested.ipynb #597056cc
 @patch

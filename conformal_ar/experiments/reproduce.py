@@ -14,10 +14,11 @@ import numpy as np, torch
 from fastcore.basics import patch
 from tqdm import tqdm
 
-from ..search.autoregressive import Autoregressor, prefix_scores
+from ..search.autoregressive import (
+    Autoregressor, optional, prefix_scores)
 from ..theory.checks import check_count
 from ..theory.guarantee import clopper_pearson_interval
-from ..theory.tolerance import check_feasible
+from ..theory.feasible_checks import check_feasible
 from .one_decode import (decode_for_all, dynamic_draws,
                                                  dynamic_repetitions, dynamic_rows)
 from .repetitions import (beam_ranks, kept, subset_repetitions,
@@ -42,14 +43,14 @@ class Passes:
         self.model, self.inputs, self.max_len = model, inputs, max_len
         self.folder, self.progress, self.seconds = Path(folder), progress, {}
         self.max_rows, self.part = max_rows, check_count(part, "part")
-        self.margin = getattr(model, "score_rounding", 0.) # lowers thresholds, in nats
+        self.margin = optional(model, "score_rounding") # lowers thresholds, in nats
         texts = not isinstance(targets, torch.Tensor)
         self.ids = model.encode(targets) if texts else targets
         if isinstance(inputs, np.ndarray): asked = inputs.tobytes()
         else: asked = "\n".join(inputs).encode()
         data = hashlib.sha256(asked + self.ids.numpy().tobytes()).hexdigest()
         self.settings = dict(model=model.fingerprint(), data=data, max_len=max_len,
-                             device=str(getattr(model, "device", "cpu")),
+                             device=str(optional(model, "device")),
                              commit=environment()["commit"])
 
     def __len__(self): return len(self.inputs)

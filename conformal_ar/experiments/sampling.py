@@ -37,7 +37,6 @@ class ConformalSampling(Procedure):
     "Sample until a calibrated rule says enough (after Quach et al. 2023)"
     settings = (*Procedure.settings, "draws", "rule", "quality", "floor", "seed")
     margin = 0. # stops allows for rounding
-    missing = "are not accepted within {draws} draws"
 
     @delegates(Procedure.__init__, but=["max_candidates"])
     def __init__(self,
@@ -62,9 +61,9 @@ class ConformalSampling(Procedure):
         self.seed = check_count(seed, "seed", 0)
         super().__init__(model, max_len=max_len, **kwargs)
 
-    @property
-    def remedy(self):
-        return "Allow more draws" + ("" if self.floor is None else ", a lower floor")
+    def out_of_reach(self):
+        remedy = "Allow more draws" + ("" if self.floor is None else ", a lower floor")
+        return f"are not accepted within {self.draws} draws", remedy
 
     def sample(self, inputs, **kwargs):
         "Draws for inputs, from the stream of each"
@@ -95,7 +94,7 @@ def grades(self:ConformalSampling,
 
 # %% ../../nbs/experiments/06_sampling.ipynb #39bf241d
 @patch
-def _target_scores(self:ConformalSampling, pairs, **kwargs):
+def target_scores(self:ConformalSampling, pairs, **kwargs):
     draws = self.sample(pairs.inputs, **kwargs)
     return self.scores_in(draws, pairs.ids, pairs.owner)[:, None]
 
@@ -134,10 +133,10 @@ def select(self:ConformalSampling,
 )->Hypotheses: # The members, and what drawing one by one has cost
     "The sets of this calibration, from draws that are there"
     own = self.thresholds
-    if self.group is not None: own = own[self._number(inputs)]
+    if self.group is not None: own = own[self.group_number(inputs)]
     return self._members(draws, own)
 
 # %% ../../nbs/experiments/06_sampling.ipynb #70fdd209
 @patch
-def _decode(self:ConformalSampling, inputs, thresholds, **kwargs):
+def decode(self:ConformalSampling, inputs, thresholds, **kwargs):
     return self._members(self.sample(inputs, **kwargs), thresholds)

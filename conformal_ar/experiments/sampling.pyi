@@ -14,7 +14,6 @@ class ConformalSampling(Procedure):
     """Sample until a calibrated rule says enough (after Quach et al. 2023)"""
     settings: Any
     margin: float
-    missing: str
     draws: Any
     floor: Any
     quality: Any
@@ -29,8 +28,7 @@ class ConformalSampling(Procedure):
         floor: Least log-likelihood per token; from other data
         seed: Of the draws"""
         ...
-    @property
-    def remedy(self): ...
+    def out_of_reach(self): ...
     def sample(self, inputs, **kwargs):
         """Draws for inputs, from the stream of each"""
         ...
@@ -46,7 +44,7 @@ class ConformalSampling(Procedure):
 
         draws: Samples of the inputs"""
         ...
-    def _target_scores(self, pairs, **kwargs): ...
+    def target_scores(self, pairs, **kwargs): ...
     def stops(self, draws: Draws, threshold: np.ndarray) -> np.ndarray:
         """The draw with which each input stops
 
@@ -62,5 +60,5 @@ class ConformalSampling(Procedure):
         draws: Samples of the inputs
         inputs: [n] what was asked, where there are groups"""
         ...
-    def _decode(self, inputs, thresholds, **kwargs): ...
+    def decode(self, inputs, thresholds, **kwargs): ...
 ROUNDING: float

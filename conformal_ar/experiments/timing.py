@@ -16,7 +16,8 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM
 
-from ..search.autoregressive import prefix_scores, target_lengths
+from ..search.autoregressive import prefix_scores
+from ..search.inputs_and_ids import target_lengths
 from ..procedures.dynamic import DynamicConformalBeams
 from ..hf.adapter import pad_rows, shipped_models, token_ids
 from ..hf.seq2seq import HFSeq2Seq

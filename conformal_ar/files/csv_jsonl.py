@@ -4,16 +4,15 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'read_lines', 'check_text', 'BadRow', 'delimiter_of', 'read_table', 'text_of', 'at', 'all_wrong',
-           'read_columns', 'Input', 'table_inputs', 'line_inputs', 'of_one', 'check_input', 'printable', 'jsonl_text',
-           'csv_text']
+           'read_columns', 'Input', 'table_inputs', 'line_inputs', 'input_error', 'check_input', 'printable',
+           'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv, io, json, re
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
-from .whole_files import check_format
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac2
 def read_lines(
@@ -22,10 +21,7 @@ def read_lines(
     "The lines of a text file; they end at any of the three line ends"
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder; a file is needed")
-    data = Path(path).read_bytes()
-    try: check_format(data)
-    except ValueError as e: raise ValueError(f"{path}: {e}") from None
-    text = data.decode("utf-8-sig", "surrogateescape")
+    text = Path(path).read_bytes().decode("utf-8-sig", "surrogateescape")
     return io.StringIO(text, newline="").readlines()
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #87e50a61
@@ -108,6 +104,7 @@ def csv_rows(lines, delimiter):
     rows = csv_lists(lines, delimiter)
     _, header = next(rows, (1, []))
     if isinstance(header, BadRow): raise ValueError(f"the header is {header}")
+    check_text(",".join(header)) # as of a workbook or of UTF-16
     twice = sorted({c for c in header if header.count(c) > 1})
     if twice: raise ValueError(f"the header names a column twice: {', '.join(twice)}")
     for i, row in rows:
@@ -232,13 +229,14 @@ def table_inputs(
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #0fd896db
 def line_inputs(
-    path:str|Path, # A text file
+    path:str|Path|list, # A text file, or its lines
 )->list: # An Input for each line
     "The lines of a file as inputs"
-    return [Input(i, line.strip()) for i, line in enumerate(read_lines(path), 1)]
+    lines = path if isinstance(path, list) else read_lines(path)
+    return [Input(i, line.strip()) for i, line in enumerate(lines, 1)]
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #9cf473b9
-def of_one(
+def input_error(
     e:Exception, # About an only input, which it calls input 0
 )->str:
     "What an error says of the input, in one line"
@@ -248,13 +246,12 @@ def of_one(
 # %% ../../nbs/files/01_csv_jsonl.ipynb #e34b720f
 def check_input(
     text:str, # Of a line
-    model,    # Asked by check(texts), where it has that
+    check:Callable, # Of a model: raises for texts that it cannot take
 )->None:
     "Refuse an input that is blank, no text, or nothing that the model can take"
     if not check_text(text).strip(): raise ValueError("the input is empty")
-    if not hasattr(model, "check"): return
-    try: model.check([text])
-    except ValueError as e: raise ValueError(of_one(e)) from None
+    try: check([text])
+    except ValueError as e: raise ValueError(input_error(e)) from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #fe690d5a
 def printable(

@@ -14,8 +14,8 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoTokenizer
 
-from ..search.autoregressive import real_tokens
-from ..search.decoding_checks import check_adapter
+from ..search.inputs_and_ids import real_tokens
+from ..search.score_checks import check_adapter
 from .precision import ROUNDING, log_probs_of
 from conformal_ar.hf.supported import (
     check_pair, choose_device, prepare_model, special_id, check_paths, check_tokens,
@@ -43,7 +43,7 @@ class HFModel:
         self._check_kind(model)
         self.model = prepare_model(model, choose_device(device), dtype)
         if dtype not in (None, self.model.dtype): raise TypeError(
-            f"quantised or placed weights stay {self.model.dtype}: load them so")
+            f"quantised or to_device weights stay {self.model.dtype}: load them so")
         self.device, self.dtype = self.model.device, self.model.dtype
         self.tokenizer = tokenizer
         self._find_tokens()

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['LARGE', 'BLOCKS', 'EXTRA', 'LEAST', 'FEW', 'PIECE', 'select_rows', 'PrefixLayer', 'free_slots', 'continue_cache',
-           'Blocks', 'make_blocks', 'attend_to', 'attend_to_blocks', 'shared_attention', 'sharing', 'why_copied']
+           'Blocks', 'make_blocks', 'attend_to', 'attend_to_blocks', 'shared_attention', 'sharing', 'why_copied',
+           'cache_bytes', 'prefix_bytes']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
 import weakref
@@ -20,7 +21,7 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from ..search.autoregressive import placed
+from ..search.inputs_and_ids import to_device
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
 def _twin(x):
@@ -97,7 +98,7 @@ def continue_cache(cache, slots, rows, spent):
     at = rows if slots is None else slots[rows]
     found = _in_place(cache, at) if spent and cache.layers else None
     if found is None: # keys and values may be still to come
-        there = placed(at, cache.layers[0].keys.device) if cache.layers else at
+        there = to_device(at, cache.layers[0].keys.device) if cache.layers else at
         found = select_rows(cache, there), None, slice(None)
     cache.spent = spent
     return found
@@ -112,7 +113,7 @@ def _in_place(cache, at):
     slots, stays = free_slots(at, rows)
     if 2*stays.sum() < n: return None
     new, moves = _copied(cache), torch.stack([slots[~stays], at[~stays]])
-    moves = placed(moves, room[0].device)
+    moves = to_device(moves, room[0].device)
     for layer in new.layers: layer.batch_move(moves, n)
     return new, slots, slots.argsort()
 
@@ -160,8 +161,8 @@ def make_blocks(owner, cross, mask, dtype):
 
     of = torch.arange(len(mask)).repeat_interleave(blocks)
     at = owner.new_zeros(len(of)*size).index_copy(0, place, rows).view(-1, size)
-    at, place, of = placed(at, mask.device), placed(place, mask.device), (
-        None if bool((blocks == 1).all()) else placed(of, mask.device))
+    at, place, of = to_device(at, mask.device), to_device(place, mask.device), (
+        None if bool((blocks == 1).all()) else to_device(of, mask.device))
     return Blocks(at, place, of, bias if of is None else bias[of], cross)
 
 # %% ../../nbs/hf/03_caches.ipynb #d762a08d
@@ -189,7 +190,8 @@ def attend_to_blocks(query, key, value, blocks, bias, scaling):
     if bias is None: bias = blocks.bias
     elif blocks.bias is not None: bias = blocks.bias + bias
     if blocks.rows is None: # one input
-        return attend_to(query.transpose(0, 2), key, value, bias, scaling).transpose(0, 2)
+        query = query.transpose(0, 2)
+        return attend_to(query, key, value, bias, scaling).transpose(0, 2)
     R, heads, _, width = query.shape
     query = blocks.lay(query.reshape(R, -1))
     query = query.view(*query.shape[:2], heads, width).transpose(1, 2)
@@ -304,3 +306,14 @@ def why_copied(ar):
         model.set_attn_implementation(kind)
         _reasons[model] = (str(e).strip() or type(e).__name__).splitlines()[0]
     return _reasons[model]
+
+# %% ../../nbs/hf/03_caches.ipynb #b40747e7
+def cache_bytes(cache)->int:
+    "Memory of keys and values in all layers"
+    return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+
+# a row keeps room for half as many tokens and rows again: at most 9/4;
+# tables as wide as the vocabulary take 48 bytes a word
+def prefix_bytes(token, tokens, words)->int:
+    "Memory of tokens of `token` bytes each in a search over `words`"
+    return 9*tokens*token//4 + 48*words

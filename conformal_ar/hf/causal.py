@@ -15,13 +15,13 @@ from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from ..search.autoregressive import placed, real_tokens
-from ..search.decoding_checks import (
-    AdapterError, row_tokens, cache_bytes, prefix_bytes)
+from ..search.inputs_and_ids import real_tokens, to_device
+from ..search.score_checks import AdapterError
 from .adapter import HFModel, pad_rows
-from .caches import (PrefixLayer, continue_cache, make_blocks, sharing,
+from .caches import (PrefixLayer, cache_bytes, continue_cache,
+                                    make_blocks, prefix_bytes, sharing,
                                     why_copied)
-from .supported import special_ids
+from .supported import row_tokens, special_ids
 from .tokenizers import (what_is_unknown, chat_prompts,
                                         start_ids)
 
@@ -200,7 +200,7 @@ def _continued(self:HFCausal, state, inside, ids):
     blocks = make_blocks(owner, state.prompt, state.mask, torch.float32)
     whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
     if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
-    places = placed(used[:, None] - 1 + self._first, self.device)
+    places = to_device(used[:, None] - 1 + self._first, self.device)
     # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
@@ -223,15 +223,15 @@ def extend(self:HFCausal, state, rows, tokens):
     self._check_positions(used)
     cache, slots, inside = continue_cache(state.cache, state.slots, rows, state.spent)
     new = state._replace(cache=cache, used=used, slots=slots, spent=False)
-    last, there = (placed(x, self.device) for x in (tokens[inside, None], inside))
+    last, there = (to_device(x, self.device) for x in (tokens[inside, None], inside))
     if state.prompt is not None:
         new = new._replace(owner=state.owner[rows])
         logits = self._continued(new, inside, last)
     else:
-        mask = state.mask[placed(rows, self.device)]
+        mask = state.mask[to_device(rows, self.device)]
         new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
         logits = self._logits(last, new.mask[there], cache=cache)[:, 0]
-    if slots is not None: logits = logits[placed(slots, self.device)]
+    if slots is not None: logits = logits[to_device(slots, self.device)]
     return new, self._log_probs(logits)
 
 # %% ../../nbs/hf/06_causal.ipynb #16d2a5c2

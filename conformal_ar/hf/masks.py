@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol
 # %% ../../nbs/hf/10_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from ..search.autoregressive import placed, real_tokens, spend, take
+from ..search.autoregressive import spend
+from ..search.inputs_and_ids import real_tokens, take, to_device
 from .processors import Wrapper, from_model, described_hash
 
 # %% ../../nbs/hf/10_masks.ipynb #59d7c3df
@@ -50,8 +51,8 @@ class Masked(Wrapper):
         super().__init__(ar)
         self.masks, self.name = list(masks), name
 
-    masked, takes_floor = True, from_model("takes_floor", False)
-    unmasked = property(lambda self: getattr(self.ar, "unmasked", self.ar))
+    masked, takes_floor = True, from_model("takes_floor")
+    unmasked = from_model("unmasked")
 
     def __repr__(self):
         return f"Masked({self.ar}, {[type(m).__name__ for m in self.masks]})"
@@ -106,7 +107,7 @@ def extend(self:Masked,
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token; −∞ where forbidden"
     inner, log_probs = self.ar.extend(state.inner, rows, tokens, **_told(floor))
-    rows, tokens = (placed(x, state.ids.device) for x in (rows, tokens))
+    rows, tokens = (to_device(x, state.ids.device) for x in (rows, tokens))
     ids = torch.cat([state.ids[rows], tokens[:, None]], 1)
     known = tuple(k[rows] for k in state.known)
     return MaskedState(inner, ids, known), self._forbid(log_probs, ids, known)

@@ -8,7 +8,8 @@ __all__ = ['ROUNDING', 'PART', 'rounding', 'log_probs_of']
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
 import torch
 
-from ..search.autoregressive import real_tokens, stepwise_scores
+from ..search.autoregressive import stepwise_scores
+from ..search.inputs_and_ids import real_tokens
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below

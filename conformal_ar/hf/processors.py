@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
-from ..search.autoregressive import placed, spend, stepwise_scores
+from ..search.autoregressive import optional, spend, stepwise_scores
+from ..search.inputs_and_ids import to_device
 from .supported import check_tokens
 
 # %% ../../nbs/hf/09_processors.ipynb #9778bb35
@@ -30,9 +31,9 @@ class ProcessedState(NamedTuple):
         return self._replace(inner=spend(self.inner))
 
 # %% ../../nbs/hf/09_processors.ipynb #059a2253
-def from_model(name, *default):
-    "What a wrapper has from its model; the default where the model has none"
-    return property(lambda self: getattr(self.ar, name, *default))
+def from_model(name):
+    "What a wrapper has from its model, or the default"
+    return property(lambda self: optional(self.ar, name))
 
 class Wrapper:
     "An `Autoregressor` around another one, with its tokens, texts and rounding"
@@ -40,27 +41,28 @@ class Wrapper:
         self.ar = ar
         self.end_token_id, self.pad_token_id = ar.end_token_id, ar.pad_token_id
 
-    score_rounding = from_model("score_rounding", 0.)
-    scores_by_decoding = from_model("scores_by_decoding", False)
-    tokenizer, device, row_bytes = from_model("tokenizer"), from_model("device"), from_model("row_bytes")
+    score_rounding = from_model("score_rounding")
+    scores_by_decoding = from_model("scores_by_decoding")
+    tokenizer, device = from_model("tokenizer"), from_model("device")
+    row_bytes, spells = from_model("row_bytes"), from_model("spells")
     prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
-    max_target_len = from_model("max_target_len", None)
-    masked = from_model("masked", False) # does a wrapper forbid without renormalising?
+    max_target_len = from_model("max_target_len")
+    masked = from_model("masked") # does a wrapper forbid without renormalising?
 
     @property
     def bare(self):
         "The model below all wrappers"
-        return getattr(self.ar, "bare", self.ar)
+        return optional(self.ar, "bare")
 
     @property
     def unmasked(self):
         "The same without masks, which leave less than 1 to a step"
         below = copy.copy(self)
-        below.ar = getattr(self.ar, "unmasked", self.ar)
+        below.ar = optional(self.ar, "unmasked")
         return below
 
     def check(self, inputs):
-        if hasattr(self.ar, "check"): self.ar.check(inputs)
+        optional(self.ar, "check")(inputs)
     def encode(self, texts): return self.ar.encode(texts)
     def decode(self, ids): return self.ar.decode(ids)
 
@@ -99,9 +101,10 @@ def _process(self:Processed, ids, log_probs, owner):
 @patch
 def _before(self:Processed, inputs):
     "[B, S] tokens before the first one that is generated"
-    if hasattr(self.ar, "prompts"): return self.ar.prompts(inputs)[0]
-    first = getattr(self.ar, "start_token_id", self.pad_token_id)
-    return torch.full((len(inputs), 1), first, device=getattr(self.ar, "device", None))
+    if optional(self.ar, "prompts"): return self.ar.prompts(inputs)[0]
+    first = optional(self.ar, "start_token_id")
+    if first is None: first = self.pad_token_id
+    return torch.full((len(inputs), 1), first, device=optional(self.ar, "device"))
 
 # %% ../../nbs/hf/09_processors.ipynb #703007bf
 def aligned(
@@ -148,7 +151,7 @@ def extend(self:Processed,
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Log-probabilities after one more token, under the rules"
     inner, log_probs = self.ar.extend(state.inner, rows, tokens)
-    rows, tokens = (placed(x, state.ids.device) for x in (rows, tokens))
+    rows, tokens = (to_device(x, state.ids.device) for x in (rows, tokens))
     ids, owner = torch.cat([state.ids[rows], tokens[:, None]], 1), state.owner[rows]
     return ProcessedState(inner, ids, owner), self._process(ids, log_probs, owner)
 
@@ -160,7 +163,7 @@ def score(self:Processed,
 )->torch.Tensor: # [B, L] natural log-probabilities; 0 on padding, −∞ where forbidden
     "Log-probability of every target token under the rules, step by step"
     most = torch.iinfo(torch.long).max # where the model does not know its vocabulary
-    check_tokens(targets, inputs, getattr(self.bare, "vocab_size", most))
+    check_tokens(targets, inputs, optional(self.bare, "vocab_size") or most)
     return stepwise_scores(self, inputs, targets)
 
 # %% ../../nbs/hf/09_processors.ipynb #cdf0b60d

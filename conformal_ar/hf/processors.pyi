@@ -11,8 +11,8 @@ class ProcessedState(NamedTuple):
     def spend(self):
         """The same, to be extended for the last time"""
         ...
-def from_model(name, *default):
-    """What a wrapper has from its model; the default where the model has none"""
+def from_model(name):
+    """What a wrapper has from its model, or the default"""
     ...
 class Wrapper:
     """An `Autoregressor` around another one, with its tokens, texts and rounding"""
@@ -21,6 +21,7 @@ class Wrapper:
     tokenizer: Any
     device: Any
     row_bytes: Any
+    spells: Any
     prompts: Any
     start_token_id: Any
     max_target_len: Any

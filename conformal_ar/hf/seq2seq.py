@@ -13,12 +13,12 @@ from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..search.autoregressive import placed
-from ..search.decoding_checks import row_tokens, cache_bytes, prefix_bytes
+from ..search.inputs_and_ids import to_device
 from .adapter import HFModel, pad_rows
-from .caches import PrefixLayer, continue_cache, select_rows, make_blocks
+from .caches import (
+    PrefixLayer, cache_bytes, continue_cache, make_blocks, prefix_bytes, select_rows)
 from .lean import LeanT5, encode, fill_cross, lean_t5, step
-from .supported import special_id
+from .supported import row_tokens, special_id
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
@@ -122,7 +122,7 @@ def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
         if self._shares():
             more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
         else:
-            rows = placed(owner, self.device)
+            rows = to_device(owner, self.device)
             known, more = select_rows(cross, rows), dict(attention_mask=mask[rows])
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
                      decoder_input_ids=tokens[:, None], **more,
@@ -133,7 +133,7 @@ def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
 @patch
 def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
     "One token for every row: the new state and the next token's log-probabilities"
-    tokens = placed(tokens, self.device)
+    tokens = to_device(tokens, self.device)
     if lean is None: logits = self._by_modules(own, cross, hidden, mask, owner, tokens)
     else:
         if not len(cross): fill_cross(lean, cross, hidden)
@@ -168,7 +168,7 @@ def extend(self:HFSeq2Seq, state, rows, tokens):
     owner = state.owner[rows]
     new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
                                 owner[inside], tokens[inside], state.lean)
-    if slots is not None: log_probs = log_probs[placed(slots, self.device)]
+    if slots is not None: log_probs = log_probs[to_device(slots, self.device)]
     return new._replace(owner=owner, slots=slots), log_probs
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #ed4c4687

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from fastcore.basics import patch
 
-from ..search.autoregressive import real_tokens
+from ..search.inputs_and_ids import real_tokens
 from .causal import HFCausal
 from .supported import check_tokens
 
@@ -36,7 +36,8 @@ class EngineError(ConnectionError):
         super().__init__(said)
         self.row = row
 
-def engine_error_like(e): return ValueError if isinstance(e, ValueError) else EngineError
+def engine_error_like(e):
+    return ValueError if isinstance(e, ValueError) else EngineError
 
 # %% ../../nbs/hf/15_vllm.ipynb #43061f76
 class _Offline:

@@ -6,8 +6,9 @@
 __all__ = ['VLLMServer']
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #752180ec
-import json, queue, re, time
-from concurrent.futures import ThreadPoolExecutor
+import json, re, time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import KW_ONLY, dataclass, field
 from http.client import HTTPException
 from threading import Thread
@@ -58,23 +59,21 @@ class _SameServer(HTTPRedirectHandler):
 # %% ../../nbs/hf/16_vllm_server.ipynb #5d0c7b03
 def _fetch(request, seconds):
     "Status and text of an answer that is whole within some seconds"
-    end, found = time.monotonic() + seconds, queue.SimpleQueue()
-    def whole():
+    end, found = time.monotonic() + seconds, Future()
+    def read():
         try: answer = build_opener(_SameServer).open(request, timeout=seconds)
         except HTTPError as e: answer = e # has a status and a text as well
-        parts = []
-        while (part := answer.read1(1 << 16)) and time.monotonic() < end:
-            parts.append(part)
-        answer.close()
+        with answer:
+            parts = []
+            while (part := answer.read1(1 << 16)) and time.monotonic() < end:
+                parts.append(part)
         return answer.status, b"".join(parts)
     def run():
-        try: found.put((whole(), None))
-        except Exception as e: found.put((None, e))
+        try: found.set_result(read())
+        except Exception as e: found.set_exception(e)
     Thread(target=run, daemon=True).start()
-    try: got, error = found.get(timeout=seconds)
-    except queue.Empty: raise TimeoutError("timed out") from None
-    if error: raise error
-    return got
+    try: return found.result(seconds)
+    except NotInTime: raise TimeoutError("timed out") from None
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #3b83550d
 @patch
@@ -108,9 +107,9 @@ def models(self:VLLMServer):
                 raise TypeError(f"a model {name!r:.40} with {n!r:.40} positions")
         return found
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
-        raise engine_error_like(e)(f"{self.url} does not list its models: is it the address of a "
-            f"completions interface, which ends in /v1, and does the server run? ({e})"
-        ) from e
+        raise engine_error_like(e)(
+            f"{self.url} does not list its models: is it the address of a completions "
+            f"interface, which ends in /v1, and does the server run? ({e})") from e
 
 # %% ../../nbs/hf/16_vllm_server.ipynb #bf3f39bb
 @patch

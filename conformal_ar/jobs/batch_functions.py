@@ -8,7 +8,7 @@ __all__ = ['check_one_by_one', 'predict_each', 'Batches', 'PredictBatches', 'sco
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #62cd6c62
 import warnings
-from collections import Counter
+from functools import cached_property
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -18,11 +18,12 @@ from fastcore.basics import patch
 from .file_blocks import digest
 from ..theory.groups import group_key, group_label
 from ..decisions.loading import load
-from conformal_ar.procedures.saving import (
-    calibration_file, fingerprint_of_model, function_name, identifies,
-    read_calibration)
+from ..procedures.saving import (
+    calibration_file, fingerprint_of_model, function_name, read_calibration)
+from ..procedures.probes import identifies
+from ..search.autoregressive import optional
 from ..search.sets import Abstention
-from ..files.csv_jsonl import BadRow, Input, of_one
+from ..files.csv_jsonl import BadRow, Input, input_error
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #6117d5f8
 def _halved(procedure, inputs):
@@ -59,14 +60,12 @@ def predict_each(
 class Batches:
     "A function of batches of rows, with a procedure that each worker makes once"
     every = False # is a row that cannot be read an error?
-    def __init__(self, make): self.make, self._procedure = make, None
-    def __getstate__(self): return vars(self) | dict(_procedure=None)
+    def __init__(self, make): self.make = make
+    def __getstate__(self):
+        return {k: v for k, v in vars(self).items() if k != "procedure"}
 
-    @property
-    def procedure(self):
-        "The procedure, made when it is first asked for"
-        if self._procedure is None: self._procedure = self.make()
-        return self._procedure
+    @cached_property
+    def procedure(self): return self.make()
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #070e5092
 def _plain(column):
@@ -79,7 +78,7 @@ def _columns(s):
     "A set, or an exception, as columns that have the same types in all rows"
     if isinstance(s, Exception):
         return dict(size=0, texts=[], probabilities=[], p_values=[], truncated=False,
-                    certified=False, error=of_one(s))
+                    certified=False, error=input_error(s))
     p_values = [] if s.p_values is None else s.p_values.tolist()
     return dict(size=len(s), texts=list(s), probabilities=s.probabilities.tolist(),
                 p_values=p_values, truncated=s.truncated, certified=s.certified,
@@ -127,7 +126,7 @@ def why_unidentified(cp):
     "Why scores that are not its own may be `scored_by` the same; None: they are not"
     for f in filter(callable, (getattr(cp, name) for name in cp.functions)):
         if not identifies(f): return f"{function_name(f)} identifies no function"
-    if not hasattr(cp.model, "fingerprint"):
+    if fingerprint_of_model(cp.model) is None:
         return f"{type(cp.model).__name__} has no fingerprint()"
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #2025a19e
@@ -155,12 +154,12 @@ class ScoreBatches(Batches):
 def scores(self:ScoreBatches, inputs:list, targets:list):
     "Scores and groups of pairs"
     cp = self.procedure
-    if hasattr(cp.model, "check"): cp.model.check(inputs)
+    optional(cp.model, "check")(inputs)
     try: pairs = cp.read(inputs, targets)
     except ValueError as e:
         warnings.warn(f"no target of a batch can be spelt: all are misses ({e})")
         ones = np.ones(len(inputs), int)
-        return np.full((len(inputs), cp.steps), -np.inf), cp._labels(inputs, ones)
+        return np.full((len(inputs), cp.steps), -np.inf), cp.group_labels(inputs, ones)
     if not self.checked:
         cp.check_model(pairs)
         self.checked = True
@@ -214,7 +213,7 @@ def set_records(
     good, bad, notes = read
     found = {}
     for (x, text), s in zip(good, sets):
-        if isinstance(s, Exception): bad[x.line] = of_one(s)
+        if isinstance(s, Exception): bad[x.line] = input_error(s)
         else: found[x.line] = set_record(x, s, text if cleaned else None)
     for line, note in notes:
         if line in found: found[line].setdefault("notes", []).append(note)
@@ -246,20 +245,17 @@ def sum_up(
     records, # At least one; those that come from files may be read one by one
 )->str:
     "How many sets there are, and of which sizes"
-    sizes, n, cut, abstained = Counter(), 0, 0, 0
+    sizes, n, cut, abstained = [], 0, 0, 0
     for n, r in enumerate(records, 1):
         abstained += "abstained" in r
         cut += r.get("truncated", False)
-        if "size" in r: sizes[r["size"]] += 1
-    m = sizes.total()
-    head = f"sets for {m + abstained:,} of {n:,} inputs: "
-    if not m: return f"{head}all abstained"
+        if "size" in r: sizes.append(r["size"])
+    head = f"sets for {len(sizes) + abstained:,} of {n:,} inputs: "
+    if not sizes: return f"{head}all abstained"
     more = f", {abstained:,} abstained" if abstained else ""
-    mean = sum(size*count for size, count in sizes.items())/m
-    values, upto = sorted(sizes), np.cumsum([sizes[v] for v in sorted(sizes)])
-    median = np.mean([values[np.searchsorted(upto, i)] for i in ((m + 1)//2, m//2 + 1)])
-    return (f"{head}mean size {mean:.1f}, median {median:g}, largest "
-            f"{max(sizes):,}; {sizes[0]:,} empty, {cut:,} truncated{more}")
+    mean, median, most = np.mean(sizes), np.median(sizes), max(sizes)
+    return (f"{head}mean size {mean:.1f}, median {median:g}, largest {most:,}; "
+            f"{sizes.count(0):,} empty, {cut:,} truncated{more}")
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #57346b6c
 @patch

@@ -2,6 +2,7 @@
 from typing import Any
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Callable, Iterator
 import numpy as np
@@ -60,7 +61,7 @@ def digest(path) -> str:
     path: A file"""
     ...
 MANIFEST: str
-def claim(folder: str | Path, manifest: dict):
+def write_manifest(folder: str | Path, manifest: dict):
     """Note what the blocks of a folder are made of; `ValueError` if it is something else
 
     folder: Of the output; made if missing
@@ -74,8 +75,9 @@ class BlockWriter:
     blocks: Blocks
     folder: Path
     make: Callable
-    _worker: Any
     def __getstate__(self): ...
+    @cached_property
+    def worker(self): ...
     def write(self, i):
         """Make a block, if it is not there"""
         ...

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from .batch_functions import (
     PredictBatches, ScoreBatches, why_unidentified, scored_by)
 from .file_blocks import (
-    Blocks, BlockWriter, check_column, claim, digest, open_blocks, read_blocks)
+    Blocks, BlockWriter, check_column, digest, open_blocks, read_blocks, write_manifest)
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
 from ..procedures.pairs import read_pairs
@@ -38,8 +38,8 @@ def run_blocks(
     folder = Path(folder).resolve()
     if workers and address is None: raise ValueError(
         "workers are on a Ray cluster: give its address, such as local")
-    claim(folder, dict(input=digest(blocks.path), block_size=blocks.size,
-                       blocks=len(blocks), **about))
+    write_manifest(folder, dict(input=digest(blocks.path), block_size=blocks.size,
+                                blocks=len(blocks), **about))
     writer = BlockWriter(blocks, folder, make)
     if address is None: yield from map(writer.write, range(len(blocks)))
     else: yield from _on_ray(writer, address, workers)

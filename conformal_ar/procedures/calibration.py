@@ -6,16 +6,17 @@
 __all__ = ['Calibration', 'Calibrated', 'at_coverage']
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b1f6b5fa
-import warnings
 from copy import copy
 from dataclasses import replace
-from fractions import Fraction
 from math import inf
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 
+from conformal_ar.procedures.calibration_checks import (
+    check_calibrated, check_group, check_shape, refuse_ranks, refuse_unbounded,
+    warn_selected)
 from ..theory.checks import check_count, check_log_likelihoods, check_risk
 from ..theory.guarantee import clopper_pearson_lower, Guarantee
 from ..theory.groups import (
@@ -29,10 +30,8 @@ class Calibration:
     "Thresholds with a guarantee, from the scores of calibration pairs"
     settings = ("alpha", "max_len", "confidence") # what is saved with a calibration
     functions = ("group",) # these are given again when it is loaded
-    other_risk = None # name of a risk that may stand in place of coverage
-    missing = "have more than max_len={max_len} tokens or probability 0"
-    remedy = "Use a larger max_len"
     nested = False # does one threshold on one score make a set?
+    conditional = False # are pairs that no set can hold left out, their share bounded?
 
     def __init__(self,
         *,
@@ -43,22 +42,23 @@ class Calibration:
         group:Callable|None=None, # Of an input, or by_length: coverage in each group
     ):
         if confidence is not None: check_risk(confidence, "confidence")
-        ways = dict(coverage=coverage, alpha=alpha)
-        if self.other_risk: ways[self.other_risk] = getattr(self, self.other_risk)
-        self.alpha, self.max_len = one_risk(**ways), check_count(max_len, "max_len")
+        self.alpha = one_risk(coverage, alpha, **self.other_risk)
+        self.max_len = check_count(max_len, "max_len")
         self.confidence = None if confidence is None else float(confidence)
-        self.group = _check_group(group, max_len)
+        self.group = check_group(group, max_len)
 
-# %% ../../nbs/procedures/01_calibration.ipynb #11bd51b1
-def _check_group(group, max_len):
-    "The group; an error for what cannot be one"
-    if not (group is None or callable(group) or isinstance(group, by_length)):
-        raise TypeError("group must be a function of an input, such as len, or "
-                        f"by_length([4, 8]), not {group!r}")
-    if isinstance(group, by_length) and group.edges[-1] >= max_len: raise ValueError(
-        f"{group} leaves nothing to its last group, for no member has more than "
-        f"max_len={max_len} tokens: use smaller edges")
-    return group
+    @property
+    def other_risk(self):
+        "Name and value of a risk that may stand in place of coverage"
+        return {}
+    @property
+    def steps(self):
+        "Scores of a pair, and thresholds of a group"
+        return 1
+    def out_of_reach(self):
+        "Why no set can hold some targets, and what brings them within reach"
+        why = f"have more than max_len={self.max_len} tokens or probability 0"
+        return why, "Use a larger max_len"
 
 # %% ../../nbs/procedures/01_calibration.ipynb #16b6e11c
 @patch(as_prop=True)
@@ -66,27 +66,17 @@ def coverage(self:Calibration)->float|None:
     "The coverage that is asked for; None where another risk was given"
     return None if self.alpha is None else float(1 - check_risk(self.alpha))
 
-# %% ../../nbs/procedures/01_calibration.ipynb #504d38ce
-@patch(as_prop=True)
-def steps(self:Calibration):
-    "Scores of a pair, and thresholds of a group"
-    return 1
-
-@patch(as_prop=True)
-def conditional(self:Calibration):
-    "Is it calibrated on coverable pairs, their share bounded apart?"
-    return False
-
 # %% ../../nbs/procedures/01_calibration.ipynb #228e1e10
 @patch
 def ranks(self:Calibration,
-    n:int,        # Calibration pairs
-    groups:int=1, # Groups that share the risk of the confidence
+    n:int,               # Calibration pairs
+    groups:int=1,        # Groups that share the risk of the confidence
+    steps:int|None=None, # Scores of a pair; None: those of the procedure
 )->np.ndarray: # [steps] how many to drop at each step
     "How many scores a calibration may drop; `ValueError` where a step would drop none"
     sure = None if self.confidence is None else 1 - self._delta(groups)
     coverage = 1 - check_risk(self.alpha)
-    return np.array(plan(coverage, n, self.steps, confidence=sure).ranks)
+    return np.array(plan(coverage, n, steps or self.steps, confidence=sure).ranks)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #275e08b2
 @patch
@@ -107,39 +97,18 @@ class Calibrated(NamedTuple):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #ed22e9a8
 @patch
-def _fit(self:Calibration, label, scores, groups):
+def fit_group(self:Calibration, label, scores, groups):
     "Thresholds of one group, and what they guarantee"
     n, fits = len(scores), np.isfinite(scores[:, -1])
-    where = "" if label is None else f"in group {label!r}: "
     if self.conditional: scores = scores[fits]
-    ranks = self._ranks_of(where, n, fits.sum(), len(scores), groups)
+    try: ranks = self.ranks(len(scores), groups, scores.shape[1])
+    except ValueError as e: refuse_ranks(self, label, n, fits.sum(), len(scores), e)
     thresholds, dropped = tolerance_region(scores, ranks)
-    self._check_bounded(where, scores, thresholds, ranks, dropped, groups)
+    if np.isinf(thresholds).any(): refuse_unbounded(self, label, scores, ranks, groups)
+    warn_selected(self, label, scores, ranks, dropped)
     guarantee = self._guaranteed(label, n, len(scores), int(ranks.sum()), groups)
     kept = np.sort(scores[fits, 0]) if self.nested else np.empty(0)
     return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
-
-# %% ../../nbs/procedures/01_calibration.ipynb #687edb9f
-@patch
-def _ranks_of(self:Calibration, where, n, fits, kept, groups):
-    "Ranks for the `kept` of `n` pairs; `ValueError` says how many are out of reach"
-    if kept == 0:
-        why = f": {self._lost(n, n)}" if n else ""
-        raise ValueError(f"{where}there is nothing to calibrate on{why}")
-    try: return self.ranks(kept, groups)
-    except ValueError as e:
-        some = f"{fits} of {n} pairs are calibrated on, for {self._lost(n - fits, n)}: "
-        raise ValueError(f"{where}{some if kept < n else ''}{e}") from None
-
-# %% ../../nbs/procedures/01_calibration.ipynb #129ea7a5
-@patch
-def _lost(self:Calibration, lost, n):
-    "How many targets no set can hold, and why"
-    why = self.missing.format(**vars(self))
-    said = f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
-    if lost < n: return said
-    return (f"{said}, so no target can be reached. {self.remedy}; or are these not the "
-            "targets of these inputs, spelt as the model writes them?")
 
 # %% ../../nbs/procedures/01_calibration.ipynb #d1a0b2c4
 @patch
@@ -161,53 +130,16 @@ def _guaranteed(self:Calibration, label, n, kept, k, groups):
     least = exact.lower_bound(1 - self._delta(groups))
     return Guarantee(least, "pac", n, k, self._sure)
 
-# %% ../../nbs/procedures/01_calibration.ipynb #3a383adf
-@patch
-def _check_bounded(self:Calibration, where, scores, thresholds, ranks, dropped, groups):
-    "An error if a threshold is −∞; a warning if chance may have kept it finite"
-    n, lost = len(scores), int((~np.isfinite(scores[:, -1])).sum())
-    if lost == n: raise ValueError(f"{where}{self._lost(n, n)}")
-    if not np.isfinite(thresholds).all(): raise ValueError(
-        f"{where}{self._lost(lost, n)}, "
-        f"and {ranks[-1]} may be dropped: the set would be unbounded. {self.remedy}, "
-        f"or guarantee less: {self._feasible(scores, groups):.4f} is feasible (found "
-        "on these scores: recalibrate on others to guarantee it)")
-    left = np.isin(dropped, (0, self.steps)) # pairs that are left at the last step
-    out = int((~np.isfinite(scores[left, -1])).sum())
-    error = (out*(n - out)/n)**0.5           # of the number out of reach
-    if out and out + 3*error >= ranks[-1]: warnings.warn(
-        f"{where}{self._lost(out, n)}, within three standard errors of the {ranks[-1]} "
-        "that may be dropped. Calibrations that do not fail there are selected by "
-        "chance and cover less than they say: use more pairs, make sure on other data "
-        "that this coverage is feasible, or guarantee less", stacklevel=6)
-
-# %% ../../nbs/procedures/01_calibration.ipynb #07060859
-@patch
-def _feasible(self:Calibration, scores, groups):
-    "For an error message: the largest coverage with finite thresholds, to four digits"
-    trial, low, high = copy(self), 0, 10**4
-    if self.other_risk: setattr(trial, self.other_risk, None)
-    def finite(coverage):
-        trial.alpha = 1 - coverage
-        try: ranks = trial.ranks(len(scores), groups)
-        except ValueError: return False
-        return np.isfinite(tolerance_region(scores, ranks)[0]).all()
-    while high - low > 1:
-        middle = (low + high)//2
-        if finite(Fraction(middle, 10**4)): low = middle
-        else: high = middle
-    return low/10**4
-
 # %% ../../nbs/procedures/01_calibration.ipynb #b0034c4a
 @patch
-def _labels(self:Calibration, inputs, lengths):
+def group_labels(self:Calibration, inputs, lengths):
     "The group of each input, or of targets of these lengths"
     if self.group is None: return None
     if isinstance(self.group, by_length): return self.group.labels_of(lengths)
     return input_groups(self.group, inputs)
 
 @patch
-def _number(self:Calibration, inputs):
+def group_number(self:Calibration, inputs):
     "Number of the group of each input"
     return group_numbers(self.group, inputs, self.guarantees)
 
@@ -222,10 +154,10 @@ def calibrated(self:Calibration,
     if scores.ndim == 1 and self.steps == 1: scores = scores[:, None]
     rounding = 1e-3*self.max_len # a score may be above 0 by 1e-3 nats per token
     scores = check_log_likelihoods(scores, 2, rounding)
-    if scores.shape[1] != self.steps: raise ValueError(
-        f"scores must have shape [N, {self.steps}]; got {scores.shape}")
+    check_shape(scores, self.steps)
     rows = group_rows(self.group, labels, len(scores))
-    return {label: self._fit(label, scores[r], len(rows)) for label, r in rows.items()}
+    return {label: self.fit_group(label, scores[r], len(rows))
+            for label, r in rows.items()}
 
 # %% ../../nbs/procedures/01_calibration.ipynb #4a547614
 @patch
@@ -249,9 +181,7 @@ def __setattr__(self:Calibration, name, value):
 @patch(as_prop=True)
 def guarantees(self:Calibration)->dict: # Label of the group to its Guarantee
     "What is guaranteed in each group; `RuntimeError` before calibration"
-    if self._found is None: raise RuntimeError(
-        f"{type(self).__name__} is not calibrated yet, or a setting has changed since: "
-        "call calibrate(inputs, targets), or load a calibration")
+    check_calibrated(self)
     return {label: found.guarantee for label, found in self._found.items()}
 
 # %% ../../nbs/procedures/01_calibration.ipynb #1c4fe9bf

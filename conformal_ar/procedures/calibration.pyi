@@ -7,10 +7,8 @@ class Calibration:
     """Thresholds with a guarantee, from the scores of calibration pairs"""
     settings: Any
     functions: Any
-    other_risk: Any
-    missing: str
-    remedy: str
     nested: bool
+    conditional: bool
     _found: Any
     alpha: Any
     confidence: Any
@@ -24,36 +22,34 @@ class Calibration:
         group: Of an input, or by_length: coverage in each group"""
         ...
     @property
-    def coverage(self) -> float | None:
-        """The coverage that is asked for; None where another risk was given"""
+    def other_risk(self):
+        """Name and value of a risk that may stand in place of coverage"""
         ...
     @property
     def steps(self):
         """Scores of a pair, and thresholds of a group"""
         ...
-    @property
-    def conditional(self):
-        """Is it calibrated on coverable pairs, their share bounded apart?"""
+    def out_of_reach(self):
+        """Why no set can hold some targets, and what brings them within reach"""
         ...
-    def ranks(self, n: int, groups: int=1) -> np.ndarray:
+    @property
+    def coverage(self) -> float | None:
+        """The coverage that is asked for; None where another risk was given"""
+        ...
+    def ranks(self, n: int, groups: int=1, steps: int | None=None) -> np.ndarray:
         """How many scores a calibration may drop; `ValueError` where a step would drop none
 
         n: Calibration pairs
-        groups: Groups that share the risk of the confidence"""
+        groups: Groups that share the risk of the confidence
+        steps: Scores of a pair; None: those of the procedure"""
         ...
     def _delta(self, groups):
         """Risk of a confidence bound, shared by all groups"""
         ...
     @property
     def _sure(self): ...
-    def _fit(self, label, scores, groups):
+    def fit_group(self, label, scores, groups):
         """Thresholds of one group, and what they guarantee"""
-        ...
-    def _ranks_of(self, where, n, fits, kept, groups):
-        """Ranks for the `kept` of `n` pairs; `ValueError` says how many are out of reach"""
-        ...
-    def _lost(self, lost, n):
-        """How many targets no set can hold, and why"""
         ...
     def _times_share(self, n, kept, k, groups):
         """The coverage within the coverable pairs, times a bound on their share"""
@@ -61,16 +57,10 @@ class Calibration:
     def _guaranteed(self, label, n, kept, k, groups):
         """What dropping `k` of the `kept` among `n` pairs guarantees"""
         ...
-    def _check_bounded(self, where, scores, thresholds, ranks, dropped, groups):
-        """An error if a threshold is −∞; a warning if chance may have kept it finite"""
-        ...
-    def _feasible(self, scores, groups):
-        """For an error message: the largest coverage with finite thresholds, to four digits"""
-        ...
-    def _labels(self, inputs, lengths):
+    def group_labels(self, inputs, lengths):
         """The group of each input, or of targets of these lengths"""
         ...
-    def _number(self, inputs):
+    def group_number(self, inputs):
         """Number of the group of each input"""
         ...
     def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:
@@ -108,9 +98,6 @@ class Calibration:
     def calibration_scores(self) -> np.ndarray:
         """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
         ...
-def _check_group(group, max_len):
-    """The group; an error for what cannot be one"""
-    ...
 class Calibrated(NamedTuple):
     """What calibration found for one group of pairs"""
     thresholds: np.ndarray

@@ -6,8 +6,6 @@
 __all__ = ['choose_max_len', 'DynamicConformalBeams']
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #091dc713
-import warnings
-from copy import copy
 from math import ceil
 from typing import Sequence
 
@@ -15,12 +13,15 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import Autoregressor, prefix_scores, take
-from ..search.decoding_checks import batch_within
+from ..search.autoregressive import Autoregressor, prefix_scores
+from ..search.inputs_and_ids import take
+from ..search.memory import batch_within
 from ..theory.groups import by_length
-from ..theory.guarantee import Guarantee
+from .calibration_checks import (
+    check_quantile, check_steps, refuse_budget)
 from .procedure import Procedure
-from ..theory.tolerance import check_feasible, step_ranks
+from ..theory.feasible_checks import check_feasible
+from ..theory.tolerance import step_ranks
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #aa00d91b
 def choose_max_len(
@@ -29,18 +30,13 @@ def choose_max_len(
 )->int: # The smallest length that at least this share does not exceed
     "A maximum length for decoding (Deutschmann et al. 2024, section 6)"
     lengths = np.sort(np.asarray(lengths))
-    if len(lengths) == 0: raise ValueError("lengths are empty")
-    if lengths.ndim != 1 or lengths.dtype.kind not in "iu": raise TypeError(
-        f"lengths must be whole numbers, not {lengths.dtype}: count tokens")
-    if not 0 < quantile <= 1:
-        raise ValueError(f"quantile must lie in (0, 1], not {quantile!r}")
+    check_quantile(lengths, quantile)
     return int(lengths[ceil(quantile*len(lengths)) - 1])
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #80fb4198
 class DynamicConformalBeams(Procedure):
     "A conformal threshold at every step (Deutschmann et al. 2024, section 4.2)"
     settings = (*Procedure.settings, "step_alpha", "stop", "too_long")
-    other_risk = "step_alpha"
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -52,50 +48,36 @@ class DynamicConformalBeams(Procedure):
         too_long:str="miss",        # Longer targets: 'miss', or 'bound' their share
         **kwargs
     ):
+        refuse_budget(kwargs, "max_candidates is the budget of level sets: a search "
+                      "with a threshold for each step has none")
         self.step_alpha, self.stop, self.too_long = step_alpha, stop, too_long
         super().__init__(model, max_len=max_len, **kwargs)
-        self._check_combination()
+        check_steps(self)
 
     @property
-    def steps(self): return vars(self).get("_last_step", self.max_len)
+    def other_risk(self): return dict(step_alpha=self.step_alpha)
+    @property
+    def steps(self): return self.max_len
     @property
     def conditional(self): return self.too_long == "bound"
-    @property
-    def remedy(self):
-        if self.step_alpha is None: return "Use a larger max_len"
-        return "Use a larger max_len, a larger step_alpha, or too_long='bound'"
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #9ca11e0c
-@patch
-def _check_combination(self:DynamicConformalBeams):
-    "Raise `ValueError` for settings that do not go together"
-    if self.stop not in ("max_len", "ended"):
-        raise ValueError(f"stop must be 'max_len' or 'ended', not {self.stop!r}")
-    if self.too_long not in ("miss", "bound"):
-        raise ValueError(f"too_long must be 'miss' or 'bound', not {self.too_long!r}")
-    bound = self.too_long == "bound"
-    if bound and self.step_alpha is None: raise ValueError(
-        "too_long='bound' needs step_alpha: the coverage is then found, not chosen")
-    if isinstance(self.group, by_length) and self.stop == "ended": raise ValueError(
-        "groups by length need stop='max_len': where a search stops early, its "
-        "thresholds are not those of a group")
-    budget = self.max_candidates is not None
-    if budget and (self.group is not None or bound): raise ValueError(
-        "max_candidates of dynamic beams goes with neither group nor too_long='bound'")
+    def out_of_reach(self):
+        why, remedy = super().out_of_reach()
+        if self.step_alpha is None: return why, remedy
+        return why, "Use a larger max_len, a larger step_alpha, or too_long='bound'"
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #5b6f6ed0
 @patch
-def ranks(self:DynamicConformalBeams, n, groups=1):
+def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
     "How many scores each step of a calibration on `n` pairs may drop"
-    if self.step_alpha is None: return Procedure.ranks(self, n, groups)
-    check_feasible(self.step_alpha, n, self.steps)
-    return step_ranks(self.step_alpha, n, self.steps)
+    if self.step_alpha is None: return Procedure.ranks(self, n, groups, steps)
+    check_feasible(self.step_alpha, n, steps or self.steps)
+    return step_ranks(self.step_alpha, n, steps or self.steps)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def _target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory=None,
+def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory=None,
                    progress=False, max_rows=None):
-    inputs, longest = take(pairs.inputs, pairs.owner), self._lengths(pairs.ids).max()
+    inputs, longest = take(pairs.inputs, pairs.owner), self.lengths(pairs.ids).max()
     size = batch_within(self.model, pairs.inputs, min(self.max_len, int(longest)),
                         max_memory, batch_size)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, size,
@@ -103,68 +85,23 @@ def _target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #a7370e55
 @patch
-def _row_scores(self:DynamicConformalBeams, table):
+def row_scores(self:DynamicConformalBeams, table):
     return table.prefix_scores(steps=self.max_len)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #09b9cea4
 @patch
-def _decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
-    return Procedure._decode(self, inputs, thresholds, stop=self.stop, **kwargs)
+def decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
+    return Procedure.decode(self, inputs, thresholds, stop=self.stop, **kwargs)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #dc68d27a
 @patch
-def _fit(self:DynamicConformalBeams, label, scores, groups):
+def fit_group(self:DynamicConformalBeams, label, scores, groups):
     "Thresholds of one group; those of targets up to an edge are spent on as many steps"
     if not isinstance(self.group, by_length):
-        return Procedure._fit(self, label, scores, groups)
-    edges = [*self.group.edges, self.max_len]
-    last = edges[self.group.labels.index(label)]
-    own, part = scores[:, :last].copy(), copy(self)
+        return Procedure.fit_group(self, label, scores, groups)
+    last = [*self.group.edges, self.max_len][self.group.labels.index(label)]
+    own = scores[:, :last].copy()
     own[~np.isfinite(scores[:, -1]), -1] = -np.inf
-    part._last_step = last
-    found = Procedure._fit(part, label, own, groups)
+    found = Procedure.fit_group(self, label, own, groups)
     more = (0, self.max_len - last)
     return found._replace(thresholds=np.pad(found.thresholds, more, mode="edge"))
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #b9e0f6ed
-@patch
-def _calibrate(self:DynamicConformalBeams, pairs, **kwargs):
-    if self.max_candidates is None: return Procedure._calibrate(self, pairs, **kwargs)
-    n = 4*len(pairs.inputs)//5
-    if n == 0: raise ValueError(
-        "max_candidates takes at least 2 calibration pairs: a fifth of them measures "
-        "how often searches are truncated")
-    trial = copy(self)
-    order = np.random.default_rng(0).permutation(len(pairs.inputs)) # may be sorted
-    first, rest = map(np.sort, np.split(order, [n]))
-    scores, _ = self.scores(pairs.part(first), **kwargs)
-    Procedure.calibrate_scores(trial, scores)
-    kwargs = {k: v for k, v in kwargs.items() if k != "batch_size"}
-    truncated = trial.search(take(pairs.inputs, rest), **kwargs).truncated
-    self._found = {None: trial._after_truncation(truncated)}
-    return self
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #702296fb
-MOST_LOST = 0.1 # Share of the coverage that a budget takes without a warning
-
-@patch
-def _after_truncation(self:DynamicConformalBeams, truncated):
-    "Thresholds with what the budget leaves of their guarantee"
-    g, out = self.guarantee, int(truncated.sum())
-    exact = Guarantee.exact(g.n_cal, g.k)
-    least = exact.after_truncation(out, len(truncated), self._sure)
-    if least.coverage < (1 - MOST_LOST)*g.coverage: warnings.warn(
-        f"max_candidates={self.max_candidates} truncated {out} of {len(truncated)} "
-        f"searches, so the coverage guaranteed is {least.coverage:.3f}, where the "
-        f"thresholds alone give {g.coverage:.3f}: use a larger max_candidates, "
-        "stricter thresholds (a lower coverage or a larger step_alpha), or more pairs",
-        stacklevel=4)
-    return self._found[None]._replace(guarantee=least)
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #355d8a81
-@patch
-def calibrate_scores(self:DynamicConformalBeams, scores, labels=None):
-    if self.max_candidates is not None: raise ValueError(
-        "max_candidates of dynamic beams is calibrated on pairs, since searches must "
-        "be counted: call calibrate(inputs, targets)")
-    return Procedure.calibrate_scores(self, scores, labels)

@@ -16,6 +16,7 @@ from fastcore.basics import patch
 
 from ..theory.guarantee import (
     clopper_pearson_interval, Guarantee, rounded_down)
+from .calibration_checks import check_classes, check_tested
 from .equivalence import (
     ClassSet, canonical_form, merge_equivalent, merge_summary)
 from ..search.sets import Abstention, PredictionSet
@@ -62,32 +63,6 @@ class Evaluation:
                 f"empty={self.empty}, truncated={self.truncated}"
                 f"{f', abstained={n}' if n else ''})")
 
-# %% ../../nbs/procedures/07_evaluation.ipynb #ff2b5c44
-def _check_pairs(sets, targets):
-    if len(sets) != len(targets):
-        raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
-    if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
-    for i, t in enumerate(targets):
-        several = [t] if isinstance(t, str) else t
-        many = isinstance(several, (list, tuple)) and len(several) > 0
-        if not (many and all(isinstance(u, str) for u in several)): raise ValueError(
-            f"target {i} is neither a text nor a list of texts "
-            f"but {type(t).__name__}: {t!r}")
-
-# %% ../../nbs/procedures/07_evaluation.ipynb #57a53cf6
-def _check_classes(sets, canonicalize):
-    "Refuse merged sets without the function that merged them: texts are no keys"
-    for i, s in enumerate(sets):
-        if not isinstance(s, ClassSet): continue
-        if canonicalize is None: raise ValueError(
-            f"set {i} is a set of classes: give canonicalize, "
-            "the function that it was merged with")
-        for text, key in zip(s.texts, s.keys):
-            form = canonical_form(canonicalize, text)
-            if form != key: raise ValueError(
-                f"set {i} was merged with another function: {text!r:.60} is "
-                f"{key!r:.60} in it, but canonicalize gives {form!r:.60}")
-
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49
 def evaluate_sets(
     sets:Sequence[PredictionSet],  # [n] one for each pair
@@ -96,8 +71,8 @@ def evaluate_sets(
     canonicalize:Callable|None=None, # Text to canonical form or None: compare classes
 )->Evaluation: # Coverage, sizes, oracle sizes
     "Coverage, sizes and oracle sizes of prediction sets on pairs with known targets"
-    _check_pairs(sets, targets)
-    _check_classes(sets, canonicalize)
+    check_tested(sets, targets)
+    check_classes(sets, canonicalize)
     if canonicalize is not None:
         def merged(s):
             done = isinstance(s, (ClassSet, Abstention))

@@ -49,10 +49,6 @@ class Evaluation:
 
         level: Of each interval, in (0, 1)"""
         ...
-def _check_pairs(sets, targets): ...
-def _check_classes(sets, canonicalize):
-    """Refuse merged sets without the function that merged them: texts are no keys"""
-    ...
 def evaluate_sets(sets: Sequence[PredictionSet], targets: Sequence, guarantee: Guarantee | None=None, canonicalize: Callable | None=None) -> Evaluation:
     """Coverage, sizes and oracle sizes of prediction sets on pairs with known targets
 

@@ -12,15 +12,19 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import Autoregressor, sequence_scores, take
-from ..search.decoding_checks import batch_within
+from ..search.autoregressive import Autoregressor, optional, sequence_scores
+from ..search.inputs_and_ids import take
+from ..search.memory import batch_within
 from ..search.hypotheses import target_rows
+from .calibration import Calibration
 from .procedure import Procedure
+from ..theory.checks import check_count
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
 class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
+    settings = (*Calibration.settings, "max_candidates", "nonempty")
     nested = True
 
     @delegates(Procedure.__init__)
@@ -28,22 +32,20 @@ class ConformalLevelSets(Procedure):
         model:Autoregressor,   # The model
         *,
         max_len:int|None=None, # Most tokens of a member; None: the model's limit or 512
+        max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
         **kwargs
     ):
-        limit = getattr(model, "max_target_len", None) or 512
+        limit = optional(model, "max_target_len") or 512
         if max_len is None: max_len = min(limit, 512)
+        if max_candidates is not None: check_count(max_candidates, "max_candidates")
+        self.max_candidates = max_candidates
         super().__init__(model, max_len=max_len, **kwargs)
 
-    @property
-    def missing(self):
-        "Why a target can be in no set"
-        if self.max_candidates is None: return Procedure.missing
-        return Procedure.missing + ", or fall out of max_candidates={max_candidates}"
-    @property
-    def remedy(self):
-        "What brings more targets within reach"
-        if self.max_candidates is None: return Procedure.remedy
-        return "Use a larger max_candidates or max_len"
+    def out_of_reach(self):
+        why, remedy = super().out_of_reach()
+        if self.max_candidates is None: return why, remedy
+        why += f", or fall out of max_candidates={self.max_candidates}"
+        return why, "Use a larger max_candidates or max_len"
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #c4dd4ae6
 @patch(as_prop=True)
@@ -54,9 +56,9 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #24692870
 @patch
-def _target_scores(self:ConformalLevelSets, pairs,
+def target_scores(self:ConformalLevelSets, pairs,
                    batch_size=256, progress=False, max_memory=None, **kwargs):
-    inputs, most = take(pairs.inputs, pairs.owner), int(self._lengths(pairs.ids).max())
+    inputs, most = take(pairs.inputs, pairs.owner), int(self.lengths(pairs.ids).max())
     most = min(self.max_len, most)
     size = batch_within(self.model, inputs, most, max_memory, batch_size)
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
@@ -72,7 +74,13 @@ def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
     for rows in np.split(possible, range(size, len(possible), size)):
         asked, ids = take(pairs.inputs, pairs.owner[rows]), pairs.ids[rows]
         below = sums[rows] - 0.01*(1 + np.abs(sums[rows])) # more than any rounding
-        table = self._decode(asked, below[:, None], targets=ids, **kwargs)
+        table = self.decode(asked, below[:, None], targets=ids, **kwargs)
         at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
         found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found
+
+# %% ../../nbs/procedures/03_levelsets.ipynb #3ce18841
+@patch
+def decode(self:ConformalLevelSets, inputs, thresholds, **kwargs):
+    return Procedure.decode(self, inputs, thresholds,
+                            max_candidates=self.max_candidates, **kwargs)

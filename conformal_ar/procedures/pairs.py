@@ -12,8 +12,10 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 import torch
 
-from ..search.autoregressive import (
-    Autoregressor, check_ids, check_inputs, take, target_lengths)
+from ..search.autoregressive import Autoregressor
+from ..search.inputs_and_ids import (
+    check_ids, check_inputs, take, target_lengths)
+from .calibration_checks import check_target
 from .equivalence import have_form
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
@@ -37,17 +39,6 @@ def _columns(table, names):
     except KeyError as e:
         raise ValueError(f"a row of the table has no column {e}") from None
 
-# %% ../../nbs/procedures/00_pairs.ipynb #5f52e8e1
-def _admissible(i, target):
-    "The texts of a target: itself, or several that are right"
-    several = [target] if isinstance(target, str) else target
-    several = list(several) if isinstance(several, (list, tuple)) else []
-    if several and all(isinstance(t, str) for t in several): return several
-    if isinstance(target, (list, tuple)) and not several:
-        raise ValueError(f"target {i} is an empty list: one right text at least")
-    raise TypeError(f"target {i} is neither a text nor a list of texts but of type "
-                    f"{type(target).__name__}: {target!r:.60}")
-
 # %% ../../nbs/procedures/00_pairs.ipynb #251d282b
 def read_pairs(
     inputs:Sequence,            # [N] inputs; or a table of pairs, and then no targets
@@ -61,7 +52,7 @@ def read_pairs(
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         targets = check_inputs(targets, "targets")
-        targets = [_admissible(i, t) for i, t in enumerate(targets)]
+        targets = [check_target(i, t) for i, t in enumerate(targets)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")
     return inputs, targets
@@ -118,17 +109,6 @@ class Pairs(NamedTuple):
     owner:np.ndarray    # [T] the pair that each target belongs to, rising
     possible:np.ndarray # [T] False where no set can hold a target
     texts:list          # [N] texts of the targets of each pair, as sets spell them
-
-    def part(self,
-        rows:Sequence[int], # [n] which pairs, rising
-    ):
-        "Some of the pairs"
-        new = np.full(len(self.inputs), -1)
-        new[rows] = np.arange(len(rows))
-        keep = new[self.owner] >= 0
-        return Pairs(take(self.inputs, rows), self.ids[torch.as_tensor(keep)],
-                     new[self.owner[keep]], self.possible[keep],
-                     [self.texts[i] for i in rows])
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f62baeeb
 def join_pairs(

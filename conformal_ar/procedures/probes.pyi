@@ -51,10 +51,10 @@ class Probe:
 
         fields: As of asdict; types are checked"""
         ...
-def _told(scores):
+def _scores_on_host(scores):
     """Scores on the host; −∞ from the first impossible token on"""
     ...
-def _apart(these, those):
+def _mean_difference(these, those):
     """Root mean square of the differences, nats per token; padding differs by 0"""
     ...
 _plain: Any
@@ -66,7 +66,7 @@ _parts: Any
 def _tokenizer(t):
     """Plain attributes of a tokenizer, its number of tokens, and how it reads texts"""
     ...
-def watched(model):
+def visible_state(model):
     """What is cheap to see of a model
 
     model: Or what a model holds"""
@@ -97,12 +97,4 @@ def identifies(f) -> bool:
     """Does the name of a function say which it is?
 
     f: A function"""
-    ...
-def _made_again(cp):
-    """What the scores that were kept give, in all groups"""
-    ...
-def check_derived(cp):
-    """`ValueError` where thresholds or guarantee are not those of a calibration
-
-    cp: A procedure, loaded"""
     ...

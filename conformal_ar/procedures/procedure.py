@@ -15,12 +15,12 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import (
-    Autoregressor, check_inputs, take, target_lengths)
+from ..search.autoregressive import Autoregressor, optional
+from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.beams import most_probable
 from .calibration import Calibration
-from ..search.decoding_checks import check_adapter
-from ..theory.checks import check_count
+from ..search.score_checks import check_adapter
+from .calibration_checks import check_texts
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows
@@ -41,9 +41,10 @@ def _check_type(model):
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class Procedure(Calibration):
     "A conformal procedure over an autoregressive model"
-    settings = (*Calibration.settings, "max_candidates", "nonempty") # what is saved
+    settings = (*Calibration.settings, "nonempty") # what is saved
     functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
+    max_candidates = None # a budget, which only level sets have
     probe = known = None # of the last pairs: some, and hashes of all inputs
 
     @delegates(Calibration.__init__)
@@ -51,20 +52,14 @@ class Procedure(Calibration):
         model:Autoregressor, # Such as HFSeq2Seq.from_pretrained("additions")
         *,
         max_len:int, # Most tokens of a member, the end token counted
-        max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
         canonicalize:Callable|None=None, # Text to canonical form or None: classes
         nonempty:bool=False, # Put the best sequence into an empty set?
         **kwargs
     ):
         _check_type(model)
-        if not isinstance(nonempty, bool):
-            raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
-        if not (canonicalize is None or callable(canonicalize)): raise TypeError(
-            f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
-        if max_candidates is not None: check_count(max_candidates, "max_candidates")
+        check_texts(canonicalize, nonempty)
         super().__init__(max_len=max_len, **kwargs)
-        self.model, self.max_candidates = model, max_candidates
-        self.canonicalize, self.nonempty = canonicalize, nonempty
+        self.model, self.canonicalize, self.nonempty = model, canonicalize, nonempty
 
     def __setattr__(self, name, value):
         if name == "model": self.__dict__["probe"] = None # it is of another model
@@ -74,7 +69,7 @@ class Procedure(Calibration):
 @patch(as_prop=True)
 def margin(self:Procedure):
     "By how much decoding lowers thresholds, in nats (per token if the score is)"
-    rounding = getattr(self.model, "score_rounding", 0.) # of a whole sequence
+    rounding = optional(self.model, "score_rounding") # of a whole sequence
     return rounding/10 if self.normalize else rounding   # per token it is a tenth
 
 # %% ../../nbs/procedures/02_procedure.ipynb #98ab5ca7
@@ -86,6 +81,43 @@ def __repr__(self:Procedure):
              for s, v in values.items() if v not in (None, False)]
     state = self.guarantee if self._found else "not calibrated"
     return f"{type(self).__name__}({', '.join(shown)}): {state}"
+
+# %% ../../nbs/procedures/02_procedure.ipynb #53086368
+@patch
+def target_scores(self:Procedure,
+    pairs:Pairs, # From read
+    **kwargs,    # For the model's scoring or search (progress, batch_size, max_rows)
+)->np.ndarray: # [T, steps] for each target; −∞ last where no set holds it
+    "Scores of targets: each procedure has its own"
+    raise NotImplementedError(f"{type(self).__name__} needs a method target_scores")
+
+# %% ../../nbs/procedures/02_procedure.ipynb #1e0fd50c
+@patch
+def decode(self:Procedure,
+    inputs:Sequence,       # [n] inputs
+    thresholds:np.ndarray, # [steps], or [n, steps] for each input
+    **kwargs,              # For the search (progress, max_rows, max_memory)
+)->Hypotheses: # All rows whose scores reach the thresholds
+    "The search: by default from prefix to prefix"
+    return threshold_search(self.model, inputs, thresholds, self.max_len,
+                            normalize=self.normalize, **kwargs)
+
+# %% ../../nbs/procedures/02_procedure.ipynb #66edb18e
+@patch
+def row_scores(self:Procedure,
+    table:Hypotheses, # From decode
+)->np.ndarray: # [R, steps]
+    "Scores of hypotheses, to be held against thresholds as those of targets are"
+    return (table.scores if self.normalize else table.sums)[:, None]
+
+# %% ../../nbs/procedures/02_procedure.ipynb #44279af3
+@patch
+def best_rows(self:Procedure,
+    inputs:Sequence, # [n] inputs
+    **kwargs,        # For the search
+)->Hypotheses: # One row for each input
+    "The most probable sequence of each input, for a set that would be empty"
+    return most_probable(self.model, inputs, self.max_len, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #c0a1b2d4
 ROW_OPTIONS = "max_rows", "max_memory" # these change no set
@@ -107,7 +139,7 @@ def read(self:Procedure,
 )->Pairs: # Inputs, ids of targets, and which of these are possible
     "Inputs and targets, read once; a warning where no set can hold a target"
     inputs, targets = read_pairs(inputs, targets, input_column, target_column)
-    if hasattr(self.model, "check"): self.model.check(inputs)
+    optional(self.model, "check")(inputs)
     pairs, end = join_pairs(self.model, inputs, targets), self.model.end_token_id
     return warn_unheld(pairs, self.max_len, end, self.canonicalize)
 
@@ -119,15 +151,15 @@ def scores(self:Procedure,
 )->tuple[np.ndarray, list|None]: # [N, steps] scores, −∞ last for a miss; [N] groups
     "Scores of pairs, each of its best target, and the label of the group of each"
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
-    scores = self._target_scores(pairs, **kwargs)
+    scores = self.target_scores(pairs, **kwargs)
     scores[~pairs.possible, -1] = -np.inf
     order = np.lexsort((-scores[:, -1], pairs.owner)) # ties: the first
     best = order[np.unique(pairs.owner[order], return_index=True)[1]]
-    return scores[best], self._labels(pairs.inputs, self._lengths(pairs.ids[best]))
+    return scores[best], self.group_labels(pairs.inputs, self.lengths(pairs.ids[best]))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #39ca1a46
 @patch
-def _lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
+def lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
@@ -156,14 +188,9 @@ def calibrate(self:Procedure,
     new = copy(self) # who predicts meanwhile has the old calibration
     pairs = new.read(inputs, targets, input_column, target_column)
     new.check_model(pairs, probe)
-    new._calibrate(pairs, progress=progress, **kwargs)
+    new.calibrate_scores(*new.scores(pairs, progress=progress, **kwargs))
     self.__dict__ = vars(new) # all at once
     return self
-
-# %% ../../nbs/procedures/02_procedure.ipynb #eb2ffbd1
-@patch
-def _calibrate(self:Procedure, pairs, **kwargs):
-    return self.calibrate_scores(*self.scores(pairs, **kwargs))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #606cb764
 @patch
@@ -177,21 +204,14 @@ def search(self:Procedure,
     lowest, inputs = self.thresholds, check_inputs(inputs)
     check_options(kwargs, *ROW_OPTIONS)
     if self.probe: self.probe.look(self.model)
-    if hasattr(self.model, "check"): self.model.check(inputs)
+    optional(self.model, "check")(inputs)
     by_edges = isinstance(self.group, by_length)
     if by_edges: lowest = lowest.min(0)
-    elif self.group is not None: lowest = lowest[self._number(inputs)]
-    table = self._decode(inputs, lowest - self.margin, progress=progress, **kwargs)
+    elif self.group is not None: lowest = lowest[self.group_number(inputs)]
+    table = self.decode(inputs, lowest - self.margin, progress=progress, **kwargs)
     if by_edges: table = self.select(table)
     if not self.nonempty: return table
-    return self._filled(table, inputs, progress=progress, **kwargs)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #fdf53569
-@patch
-def _decode(self:Procedure, inputs, thresholds, **kwargs):
-    return threshold_search(
-        self.model, inputs, thresholds, self.max_len, normalize=self.normalize,
-        max_candidates=self.max_candidates, **kwargs)
+    return self.fill_empty(table, inputs, progress=progress, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #70a2eac7
 @patch
@@ -202,35 +222,24 @@ def select(self:Procedure,
     "The sets of this calibration, from a table decoded more loosely"
     own = self.thresholds
     if self.group is not None: own = own[self._row_groups(table, inputs)]
-    return table.select((self._row_scores(table) >= own - self.margin).all(1))
+    return table.select((self.row_scores(table) >= own - self.margin).all(1))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0f34a560
 @patch
 def _row_groups(self:Procedure, table, inputs):
     "[R] number of the group of each hypothesis"
     if isinstance(self.group, by_length): return self.group.of(table.length)
-    return self._number(inputs)[table.owner]
-
-# %% ../../nbs/procedures/02_procedure.ipynb #6f827954
-@patch
-def _row_scores(self:Procedure, table):
-    "[R, steps] scores of hypotheses, to be held against thresholds"
-    return (table.scores if self.normalize else table.sums)[:, None]
+    return self.group_number(inputs)[table.owner]
 
 # %% ../../nbs/procedures/02_procedure.ipynb #dfa78839
 @patch
-def _filled(self:Procedure, table, inputs, **kwargs):
+def fill_empty(self:Procedure, table, inputs, **kwargs):
     "The table with the best sequence of each input that had no row"
     empty = np.flatnonzero(table.set_sizes == 0)
     if len(empty) == 0: return table
-    best = self._most_probable(take(inputs, empty), **kwargs)
+    best = self.best_rows(take(inputs, empty), **kwargs)
     best = replace(best, owner=empty[best.owner])
     return join_tables([table, best], table, self.model.pad_token_id)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #aa2e62ff
-@patch
-def _most_probable(self:Procedure, inputs, **kwargs):
-    return most_probable(self.model, inputs, self.max_len, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b8f888ca
 @patch
@@ -242,7 +251,7 @@ def sets(self:Procedure,
     p_values = None
     if self.nested and self._found:
         group = 0 if self.group is None else self._row_groups(table, inputs)
-        p_values = self.p_values(self._row_scores(table)[:, 0] + self.margin, group)
+        p_values = self.p_values(self.row_scores(table)[:, 0] + self.margin, group)
     found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
@@ -295,7 +304,7 @@ def evaluate_groups(self:Procedure,
     "As `evaluate`, in each group; by length, the first target says which"
     pairs, sets = self._tested(inputs, targets, **kwargs)
     first = np.unique(pairs.owner, return_index=True)[1]
-    labels = self._labels(pairs.inputs, self._lengths(pairs.ids[first]))
+    labels = self.group_labels(pairs.inputs, self.lengths(pairs.ids[first]))
     groups = group_rows(self.group, labels, len(sets))
     return {label: evaluate_sets(take(sets, rows), take(pairs.texts, rows),
                                  self.guarantees[label], self.canonicalize)

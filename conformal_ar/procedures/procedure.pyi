@@ -15,17 +15,16 @@ class Procedure(Calibration):
     settings: Any
     functions: Any
     normalize: bool
+    max_candidates: Any
     probe: Any
     known: Any
     __dict__: Any
     canonicalize: Any
-    max_candidates: Any
     model: Any
     nonempty: Any
-    def __init__(self, model: Autoregressor, *, max_len: int, max_candidates: int | None=None, canonicalize: Callable | None=None, nonempty: bool=False, **kwargs):
+    def __init__(self, model: Autoregressor, *, max_len: int, canonicalize: Callable | None=None, nonempty: bool=False, **kwargs):
         """model: Such as HFSeq2Seq.from_pretrained("additions")
         max_len: Most tokens of a member, the end token counted
-        max_candidates: Budget: most unfinished prefixes at a step
         canonicalize: Text to canonical form or None: classes
         nonempty: Put the best sequence into an empty set?"""
         ...
@@ -35,6 +34,27 @@ class Procedure(Calibration):
         """By how much decoding lowers thresholds, in nats (per token if the score is)"""
         ...
     def __repr__(self): ...
+    def target_scores(self, pairs: Pairs, **kwargs) -> np.ndarray:
+        """Scores of targets: each procedure has its own
+
+        pairs: From read"""
+        ...
+    def decode(self, inputs: Sequence, thresholds: np.ndarray, **kwargs) -> Hypotheses:
+        """The search: by default from prefix to prefix
+
+        inputs: [n] inputs
+        thresholds: [steps], or [n, steps] for each input"""
+        ...
+    def row_scores(self, table: Hypotheses) -> np.ndarray:
+        """Scores of hypotheses, to be held against thresholds as those of targets are
+
+        table: From decode"""
+        ...
+    def best_rows(self, inputs: Sequence, **kwargs) -> Hypotheses:
+        """The most probable sequence of each input, for a set that would be empty
+
+        inputs: [n] inputs"""
+        ...
     def read(self, inputs: Sequence, targets: Sequence | None=None, input_column: str='input', target_column: str='target') -> Pairs:
         """Inputs and targets, read once; a warning where no set can hold a target
 
@@ -48,7 +68,7 @@ class Procedure(Calibration):
 
         pairs: From read"""
         ...
-    def _lengths(self, ids): ...
+    def lengths(self, ids): ...
     def check_model(self, pairs, probe=None):
         """`ValueError` unless a score is a function of its pair; keeps a probe"""
         ...
@@ -62,14 +82,12 @@ class Procedure(Calibration):
         probe: Inputs and targets to keep in the file; None: some of these
         progress: Show a progress bar?"""
         ...
-    def _calibrate(self, pairs, **kwargs): ...
     def search(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> Hypotheses:
         """Decode the inputs into one table
 
         inputs: [n] inputs
         progress: Show a progress bar?"""
         ...
-    def _decode(self, inputs, thresholds, **kwargs): ...
     def select(self, table: Hypotheses, inputs: Sequence | None=None) -> Hypotheses:
         """The sets of this calibration, from a table decoded more loosely
 
@@ -79,13 +97,9 @@ class Procedure(Calibration):
     def _row_groups(self, table, inputs):
         """[R] number of the group of each hypothesis"""
         ...
-    def _row_scores(self, table):
-        """[R, steps] scores of hypotheses, to be held against thresholds"""
-        ...
-    def _filled(self, table, inputs, **kwargs):
+    def fill_empty(self, table, inputs, **kwargs):
         """The table with the best sequence of each input that had no row"""
         ...
-    def _most_probable(self, inputs, **kwargs): ...
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 

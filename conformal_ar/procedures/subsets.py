@@ -13,23 +13,22 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..search.decoding_checks import rows_within
+from ..search.memory import rows_within
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
+from .calibration_checks import refuse_budget
 from .equivalence import canonical_form
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows
 from .procedure import Procedure
-from ..theory.tolerance import check_feasible
+from ..theory.feasible_checks import check_feasible
 
 # %% ../../nbs/procedures/05_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(Procedure):
     "The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"
     settings = (*Procedure.settings, "beam_alpha", "width", "by_class")
-    other_risk, remedy = "beam_alpha", "Use a wider beam"
-    missing = "are outside their beam of width {width}"
 
-    @delegates(Procedure.__init__, but=["max_candidates"])
+    @delegates(Procedure.__init__)
     def __init__(self,
         model:Autoregressor,        # The model
         *,
@@ -41,8 +40,8 @@ class ConformalBeamSubsets(Procedure):
     ):
         self.beam_alpha, self.by_class = beam_alpha, bool(by_class)
         self.width = check_count(width, "width")
-        if kwargs.pop("max_candidates", None) is not None:
-            raise ValueError("a beam is its own budget: give width, not max_candidates")
+        refuse_budget(
+            kwargs, "a beam is its own budget: give width, not max_candidates")
         super().__init__(model, max_len=max_len, **kwargs)
         if self.by_class and self.canonicalize is None: raise ValueError(
             "by_class=True needs canonicalize, the function that says what a class is")
@@ -51,10 +50,14 @@ class ConformalBeamSubsets(Procedure):
     def conditional(self): return self.beam_alpha is not None
     @property
     def nested(self): return self.beam_alpha is None
+    @property
+    def other_risk(self): return dict(beam_alpha=self.beam_alpha)
+    def out_of_reach(self):
+        return f"are outside their beam of width {self.width}", "Use a wider beam"
 
 # %% ../../nbs/procedures/05_subsets.ipynb #545b59ab
 @patch
-def ranks(self:ConformalBeamSubsets, n, groups=1):
+def ranks(self:ConformalBeamSubsets, n, groups=1, steps=None):
     "How many scores a calibration on `n` pairs may drop"
     if self.beam_alpha is None: return Procedure.ranks(self, n, groups)
     check_feasible(self.beam_alpha, n)
@@ -68,7 +71,7 @@ def _beams(self:ConformalBeamSubsets, inputs, max_memory=None, batch_size=None, 
     return beam_search(self.model, inputs, self.width, self.max_len, **more)
 
 @patch
-def _target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
+def target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     beams = self._beams(pairs.inputs, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
@@ -103,13 +106,13 @@ def scores_in(self:ConformalBeamSubsets,
 
 # %% ../../nbs/procedures/05_subsets.ipynb #15235252
 @patch
-def _decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
+def decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
     table = self._beams(inputs, **kwargs)
     own = thresholds if thresholds.ndim == 1 else thresholds[table.owner]
-    return table.select((self._row_scores(table) >= own).all(1))
+    return table.select((self.row_scores(table) >= own).all(1))
 
 @patch
-def _most_probable(self:ConformalBeamSubsets, inputs, **kwargs):
+def best_rows(self:ConformalBeamSubsets, inputs, **kwargs):
     return best_per_input(self._beams(inputs, **kwargs))
 
 # %% ../../nbs/procedures/05_subsets.ipynb #fd730da8

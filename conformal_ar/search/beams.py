@@ -13,9 +13,9 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import (
-    Autoregressor, check_log_probs, spend, take)
-from .decoding_checks import batches_by_length, fetched
+from .autoregressive import Autoregressor, spend
+from .inputs_and_ids import (
+    batches_by_length, check_log_probs, take, to_host)
 from ..theory.checks import check_count
 from .hypotheses import (
     Hypotheses, best_per_input, best_per_owner, gather, join_tables)
@@ -30,7 +30,7 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
         tokens = torch.full_like(values, end, dtype=torch.long)
     else:                                         # width end, width go on, one pads
         values, tokens = log_probs.topk(min(2*width + 1, log_probs.shape[1]))
-    most, values, tokens = fetched(most, values, tokens)
+    most, values, tokens = to_host(most, values, tokens)
     check_log_probs(most, live.owner)
     rows = np.arange(live.n).repeat(tokens.shape[1])
     tokens, values = tokens.flatten().numpy(), values.flatten().double().numpy()

@@ -13,8 +13,8 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import (
-    Autoregressor, cumulative_scores, target_lengths)
+from .autoregressive import Autoregressor, cumulative_scores
+from .inputs_and_ids import target_lengths
 from .sets import PredictionSet
 
 # %% ../../nbs/search/04_hypotheses.ipynb #f736d4b3

@@ -36,7 +36,7 @@ class PredictionSet:
                      truncated=bool(self.truncated), certified=bool(self.certified))
         if self.p_values is not None:
             plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
-            if len(plain["p_values"]) != n:
+            if plain["p_values"].shape != (n,):
                 raise ValueError("a set needs one p-value per member")
         for name, value in plain.items(): object.__setattr__(self, name, value)
 

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import (
-    Autoregressor, check_log_probs, placed, spend, take)
-from .decoding_checks import batches_by_length, fetched, rows_within
+from .autoregressive import Autoregressor, optional, spend
+from .inputs_and_ids import (
+    batches_by_length, check_log_probs, take, to_device, to_host)
+from .memory import rows_within
 from ..theory.checks import check_count
 from .hypotheses import (
     Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
@@ -84,10 +85,10 @@ def passing(
     size = step if normalize else 1
     # what is above 0, and NaN, is let through to the check
     loose = np.minimum(token_floor(live, threshold, size), 1e-3).astype(np.float32)
-    loose = placed(torch.from_numpy(loose), log_probs.device)
+    loose = to_device(torch.from_numpy(loose), log_probs.device)
     near = (log_probs < loose[:, None]).logical_not_()
     rows, tokens = near.nonzero(as_tuple=True)
-    rows, tokens, values = fetched(rows, tokens, log_probs[rows, tokens])
+    rows, tokens, values = to_host(rows, tokens, log_probs[rows, tokens])
     rows, tokens = rows.numpy(), tokens.numpy()
     check_log_probs(values, live.owner[rows])
     values = values.double().numpy()
@@ -143,7 +144,7 @@ def expand(self:Walk, live, log_probs, step):
         self.found.append(live.extend(*done, step))
     alive = ~ended & (tokens != self.ar.pad_token_id) & (step < self.max_len)
     more = self.within_budget(live, rows[alive], tokens[alive], values[alive])
-    return self.followed(live, *more)
+    return self.with_targets(live, *more)
 
 # %% ../../nbs/search/02_threshold.ipynb #232dcd5f
 @patch
@@ -158,7 +159,7 @@ def within_budget(self:Walk, live, rows, tokens, values):
 
 # %% ../../nbs/search/02_threshold.ipynb #43b8223c
 @patch
-def followed(self:Walk, live, rows, tokens, values):
+def with_targets(self:Walk, live, rows, tokens, values):
     "Only rows of inputs whose target is among them"
     if self.targets is None or not len(rows): return rows, tokens, values
     owner = live.owner[rows]
@@ -177,9 +178,9 @@ def part_size(self:Walk, waiting):
 
 # %% ../../nbs/search/02_threshold.ipynb #9ce9ba2c
 @patch
-def told(self:Walk, live, step):
+def floor_for(self:Walk, live, step):
     "What else the model is told, if it takes that"
-    if not getattr(self.ar, "takes_floor", False): return {}
+    if not optional(self.ar, "takes_floor"): return {}
     size = step if self.normalize else 1
     floor = token_floor(live, self.threshold(live.owner, step), size)
     return dict(floor=torch.from_numpy(floor))
@@ -196,7 +197,7 @@ def certify(self:Walk, live, state):
 def run(self:Walk, inputs, owner):
     "Search a few inputs to the end, depth first"
     live, step, waiting = empty_prefixes(owner), 1, []
-    state, log_probs = self.ar.start(inputs, **self.told(live, step))
+    state, log_probs = self.ar.start(inputs, **self.floor_for(live, step))
     while True:
         self.certify(live, state)
         more = self.expand(live, log_probs, step)
@@ -212,7 +213,8 @@ def run(self:Walk, inputs, owner):
         else: state = spend(state)
         live, step = live.extend(*more, step), step + 1
         rows, tokens = map(torch.from_numpy, more[:2])
-        state, log_probs = self.ar.extend(state, rows, tokens, **self.told(live, step))
+        floor = self.floor_for(live, step)
+        state, log_probs = self.ar.extend(state, rows, tokens, **floor)
 
 # %% ../../nbs/search/02_threshold.ipynb #140356d3
 @patch

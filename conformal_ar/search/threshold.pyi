@@ -78,13 +78,13 @@ class Walk:
     def within_budget(self, live, rows, tokens, values):
         """At most `max_candidates` prefixes of an input go on"""
         ...
-    def followed(self, live, rows, tokens, values):
+    def with_targets(self, live, rows, tokens, values):
         """Only rows of inputs whose target is among them"""
         ...
     def part_size(self, waiting):
         """Rows of the next part; what waits weighs at most `3*max_rows` of full length"""
         ...
-    def told(self, live, step):
+    def floor_for(self, live, step):
         """What else the model is told, if it takes that"""
         ...
     def certify(self, live, state):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from fastcore.basics import patch
 
 from ..hf.tokenizers import smiles_tokens
+from ..search.autoregressive import optional
 from ..files.csv_jsonl import Input, at, check_input, check_text, read_lines
 from .chemistry import align_product
 from .reactions import BadReaction
@@ -154,10 +155,10 @@ def read_source(
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; an error that says why it cannot"
     clean, notes = clean_source(x.text, **options)
-    try: check_input(clean, ar)
+    try: check_input(clean, optional(ar, "check"))
     except ValueError as e:
         unknown = None
-        if hasattr(ar, "tokenizer"):
+        if optional(ar, "tokenizer"):
             unknown = unknown_part(x.text, clean, ar.tokenizer.get_vocab())
         raise BadReaction(unknown or str(e)) from None
     return clean, notes

@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Callable
 
 import numpy as np
-import torch
 
 from ..hf.processors import Wrapper, from_model
 from ..hf.tokenizers import smiles_tokens
@@ -152,8 +151,8 @@ def listed_inputs(inputs):
 
 class Respelt(Wrapper):
     "A model that reads each input as `spelt` writes it"
-    takes_floor, masks = from_model("takes_floor", False), from_model("masks", ())
-    vocab_size, dtype = from_model("vocab_size", None), from_model("dtype", torch.float32)
+    takes_floor, masks = from_model("takes_floor"), from_model("masks")
+    vocab_size, dtype = from_model("vocab_size"), from_model("dtype")
 
     def __repr__(self): return f"{type(self).__name__}({self.ar})"
     def check(self, inputs): self.ar.check(self.spelt(inputs))

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .checks import check_count, check_risk
+from .checks import check_count, check_guarantee, check_risk
 
 # %% ../../nbs/theory/03_guarantee.ipynb #4a09226d
 KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr")
@@ -32,20 +32,9 @@ class Guarantee:
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
+        check_guarantee(
+            self.coverage, self.kind, n, k, self.confidence, self.population, KINDS)
         coverage, sure = float(self.coverage), self.confidence
-        if self.kind not in KINDS: raise ValueError(
-            f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
-        if not 0 <= coverage <= 1: raise ValueError(
-            f"coverage must lie in [0, 1]; got {self.coverage!r}")
-        if k > n: raise ValueError(f"k = {k} scores cannot be dropped from n_cal = {n}")
-        most = 1 - k/(n + 1)
-        exact = self.kind in ("marginal", "group")
-        if exact and coverage > most + 1e-12: raise ValueError(
-            f"coverage {coverage} is above 1 - k/(n_cal+1) = {most}")
-        if self.kind in ("pac", "post-hoc") and sure is None: raise ValueError(
-            f"kind {self.kind!r} needs confidence, the probability that it holds")
-        if not isinstance(self.population, str|None): raise TypeError(
-            f"population must be a text or None, not {self.population!r:.60}")
         if sure is not None: sure = float(check_risk(sure, "confidence"))
         for f, value in dict(coverage=coverage, n_cal=n, k=k, confidence=sure).items():
             object.__setattr__(self, f, value)
