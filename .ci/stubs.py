@@ -55,6 +55,7 @@ def function(node, notes, indent=""):
     doc = documented(node, notes).replace("\\", "\\\\").replace('"""', "'''")
     if not doc: return f"{start} ...\n"
     inner = indent + "    "
+    if doc.endswith('"'): doc += " "
     doc = "\n".join(f"{inner}{o}".rstrip() for o in f'"""{doc}"""'.split("\n"))
     return f"{start}\n{doc}\n{inner}...\n"
 

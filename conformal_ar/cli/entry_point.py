@@ -33,8 +33,8 @@ from .predict import predict # noqa: F401
 # %% ../../nbs/cli/04_entry_point.ipynb #5e640cf7
 Followed = cli_option(Path|None,
     "Folder for the calibration that follows; the same by default.")
-Step = cli_option(float|None, "How far a label moves the level, in (0, 1), at the first "
-    "update; 0.02 by default.")
+Step = cli_option(float|None, "How far a label moves the level, in (0, 1), at the "
+    "first update; 0.02 by default.")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #629ec3a3
 def _follow(cp, calibration, pairs, output, step, again):
@@ -96,8 +96,8 @@ Start = cli_option(str|None, "Start from the weights of this model: a folder, or
     "reactions (reactions).")
 Packed = cli_option(Path|None, "File of tokenised reactions; made in the folder of the "
     "run by default (reactions).")
-Processes = cli_option(int|None, "Processes that share the batches, one CPU core each; 1 "
-    "by default (reactions).", min=1)
+Processes = cli_option(int|None, "Processes that share the batches, one CPU core each; "
+    "1 by default (reactions).", min=1)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
@@ -119,7 +119,8 @@ def train(
     if packed and not packed.is_file():
         raise FileNotFoundError(f"{packed}: No such file or directory")
     output = writable_folder(ctx, output or Path("runs")/f"{task.name}-{preset}")
-    try: model = task.train(preset, output, not restart, seed, device, save_steps, **own)
+    every = preset, output, not restart, seed, device, save_steps
+    try: model = task.train(*every, **own)
     except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
         if not packed: raise
         said = f"{packed}: not a whole file of packed reactions ({error_line(e)})"

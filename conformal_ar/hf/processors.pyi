@@ -48,7 +48,7 @@ class Processed(Wrapper):
     def __init__(self, ar, logits_processor, name: str=None):
         """ar: The model, an Autoregressor
         logits_processor: A list of logits processors of transformers
-        name: Name and version of rules that hold functions, as in "dates 2""""
+        name: Name and version of rules that hold functions, as in "dates 2" """
         ...
     def __repr__(self): ...
     def _process(self, ids, log_probs, owner):
