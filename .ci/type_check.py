@@ -18,7 +18,7 @@ follow_imports_for_stubs = True
 
 def code(path):
     "The code of a page, without magics"
-    texts = [house.source(c) for c in house.cells(path) if c["cell_type"] == "code"]
+    texts = [house.source(c) for c in house.cells(path) if c["cell_type"] == "code" and house.shown(c)]
     return re.sub(r"(?m)^[%!].*$", "", "\n".join(texts))
 
 def main():
