@@ -20,7 +20,7 @@ from ..theory.groups import group_key, group_label
 from ..decisions.loading import load
 from ..procedures.saving import (
     calibration_file, fingerprint_of_model, function_name, read_calibration)
-from ..procedures.probes import identifies
+from ..procedures.file_checks import identifies
 from ..search.autoregressive import optional
 from ..search.sets import Abstention
 from ..files.csv_jsonl import BadRow, Input, input_error

@@ -4,19 +4,18 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'LEVELS', 'MOST_BYTES', 'MOST', 'MOST_PAIRS', 'checksum', 'parsed_file', 'check_fields', 'checked_settings',
-           'checked_group', 'read_hashes', 'check_fingerprint', 'checked_probe', 'same_function', 'check_derived',
-           'check_kind', 'check_found']
+           'checked_group', 'read_hashes', 'check_fingerprint', 'checked_probe', 'function_name', 'identifies',
+           'same_function', 'check_derived', 'check_kind', 'check_found']
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #e6fb1343
 import json, warnings
 from fractions import Fraction
 from hashlib import sha256
+from inspect import ismethod
 
 import numpy as np
 
 from .calibration import Calibrated
-from .probes import (
-    PROBE_FIELDS, Probe, function_name, identifies)
 from ..theory.groups import by_length, group_label
 from ..theory.guarantee import Guarantee
 
@@ -140,6 +139,7 @@ def check_fingerprint(path, saved, now):
 # %% ../../nbs/procedures/12_file_checks.ipynb #a290cc19
 def checked_probe(path, fields, model):
     "The probe pairs, scored again; a warning where there are none"
+    from conformal_ar.procedures.probes import PROBE_FIELDS, Probe # these load torch
     if fields is None: return warnings.warn(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
         f"JSON): whether {type(model).__name__} does what it did cannot be told",
@@ -150,6 +150,23 @@ def checked_probe(path, fields, model):
         probe.check(model)
     except ValueError as e: raise ValueError(f"{path}: {e}") from e
     return probe
+
+# %% ../../nbs/procedures/12_file_checks.ipynb #a4101a21
+def function_name(
+    f, # A function, or None
+)->str|None: # As module.name
+    "What a function is recorded as"
+    if f is None: return None
+    if not hasattr(f, "__qualname__"): return repr(type(f))
+    module = getattr(f, "__module__", None) or "builtins" # str.upper has none
+    return f"{module}.{f.__qualname__}"
+
+def identifies(
+    f, # A function
+)->bool:
+    "Does the name of a function say which it is?"
+    if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
+    return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #98faef6a
 def same_function(path, what, saved, given):

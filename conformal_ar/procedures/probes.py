@@ -4,12 +4,11 @@
 
 # %% auto #0
 __all__ = ['PAIRS', 'LEAST', 'HALF', 'SHARE', 'PROBE_FIELDS', 'MOST_ROUNDING', 'Probe', 'visible_state', 'input_hashes',
-           'warn_known', 'function_name', 'identifies']
+           'warn_known']
 
 # %% ../../nbs/procedures/10_probes.ipynb #1c7f355c
 import time
 from hashlib import sha256
-from inspect import ismethod
 from typing import Sequence
 
 import numpy as np
@@ -226,20 +225,3 @@ def warn_known(
     usual = counts[counts > 1].sum()/len(known)
     most = n*usual + 3*(n*usual*(1 - usual))**0.5
     if again.sum() > max(most, 0.01*n): warn_calibrated_on(again.sum(), n)
-
-# %% ../../nbs/procedures/10_probes.ipynb #a4101a21
-def function_name(
-    f, # A function, or None
-)->str|None: # As module.name
-    "What a function is recorded as"
-    if f is None: return None
-    if not hasattr(f, "__qualname__"): return repr(type(f))
-    module = getattr(f, "__module__", None) or "builtins" # str.upper has none
-    return f"{module}.{f.__qualname__}"
-
-def identifies(
-    f, # A function
-)->bool:
-    "Does the name of a function say which it is?"
-    if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
-    return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>

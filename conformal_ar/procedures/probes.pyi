@@ -88,13 +88,3 @@ def warn_known(known: tuple | None, inputs: Sequence):
     known: [N] hashes of calibration inputs, rising; None: not kept
     inputs: [n] test inputs"""
     ...
-def function_name(f) -> str | None:
-    """What a function is recorded as
-
-    f: A function, or None"""
-    ...
-def identifies(f) -> bool:
-    """Does the name of a function say which it is?
-
-    f: A function"""
-    ...

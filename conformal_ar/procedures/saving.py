@@ -15,13 +15,12 @@ from pkgutil import resolve_name
 
 import numpy as np
 
-from ..search.autoregressive import optional
 from ..files.whole_files import write_text
 from ..theory.groups import group_key
 from .file_checks import (
     FORMAT, check_fields, check_fingerprint, check_found, check_kind, checked_group,
+    function_name,
     checked_probe, checked_settings, checksum, parsed_file, read_hashes, same_function)
-from .probes import function_name
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE = "conformal.json"
@@ -94,6 +93,7 @@ def fingerprint_of_model(
     model, # Autoregressor
 )->str|None: # None where it has no fingerprint()
     "A name for what the scores of a model depend on"
+    from conformal_ar.search.autoregressive import optional # which loads torch
     return optional(model, "fingerprint")()
 
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc75
