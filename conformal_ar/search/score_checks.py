@@ -47,13 +47,18 @@ def _tried_pairs(inputs, lengths, pairs):
 
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e1
 def _walked(ar, twice):
-    "The model, its states extended before, or its rows in the batch twice"
-    def both(x): return torch.cat([x, x.flip(0)]) if twice else x
+    "The model, its states extended otherwise before, or in a batch with such rows"
     def extend(state, rows, tokens, **told):
-        told = {name: both(x) for name, x in told.items()}
-        if not twice: ar.extend(state, rows, tokens, **told)
-        state, log_probs = ar.extend(state, both(rows), both(tokens), **told)
-        return state, log_probs[len(rows):].flip(0) if twice else log_probs
+        other = tokens.roll(1)
+        if (other == tokens).all(): other = torch.full_like(tokens, ar.end_token_id)
+        if not twice:
+            ar.extend(state, rows, other, **told)
+            return ar.extend(state, rows, tokens, **told)
+        rows = torch.cat([rows, rows, rows.flip(0)])
+        told = {name: torch.cat([x, x, x.flip(0)]) for name, x in told.items()}
+        state, log_probs = ar.extend(
+            state, rows, torch.cat([tokens, other, tokens.flip(0)]), **told)
+        return state, log_probs[2*len(tokens):].flip(0)
     return SimpleNamespace(start=ar.start, extend=extend, end_token_id=ar.end_token_id,
                            pad_token_id=ar.pad_token_id,
                            takes_floor=optional(ar, "takes_floor"))
