@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['check_group', 'check_texts', 'check_steps', 'check_quantile', 'refuse_budget', 'lost_targets', 'group_prefix',
            'refuse_ranks', 'refuse_unbounded', 'largest_feasible', 'warn_selected', 'check_calibrated', 'check_shape',
-           'check_target', 'check_tested', 'check_classes', 'refuse_model', 'warn_calibrated_on']
+           'check_target', 'check_tested', 'check_classes', 'refuse_model', 'refuse_rules', 'warn_calibrated_on']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -185,6 +185,13 @@ def refuse_model(apart, rounding, same):
         + ". Weights, settings, tokenizer, chat template, rules or dtype have changed "
         "since the calibration, whose guarantee does not carry over: undo the change, "
         "or calibrate again")
+
+def refuse_rules():
+    "An error for wrappers with other rules than when it was calibrated"
+    raise ValueError(
+        "the model is not what was calibrated: its rules or masks have changed since "
+        "the calibration, whose guarantee does not carry over: undo the change, or "
+        "calibrate again")
 
 def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"

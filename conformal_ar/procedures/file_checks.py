@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FORMAT', 'LEVELS', 'MOST_BYTES', 'MOST', 'MOST_PAIRS', 'checksum', 'parsed_file', 'check_fields', 'checked_settings',
            'checked_group', 'read_hashes', 'check_fingerprint', 'checked_probe', 'function_name', 'identifies',
-           'same_function', 'check_derived', 'check_kind', 'check_found']
+           'same_function', 'wrong_labels', 'check_derived', 'check_kind', 'check_found']
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #e6fb1343
 import json, warnings
@@ -16,6 +16,7 @@ from inspect import ismethod
 import numpy as np
 
 from .calibration import Calibrated
+from ..theory.checks import check_log_likelihoods
 from ..theory.groups import by_length, group_label
 from ..theory.guarantee import Guarantee
 
@@ -149,6 +150,10 @@ def checked_probe(path, fields, model):
         probe = Probe.read(fields)
         probe.check(model)
     except ValueError as e: raise ValueError(f"{path}: {e}") from e
+    if probe.rounding > 4*probe.usual: warnings.warn(
+        f"{path}: its probe pairs allow {probe.rounding:.1g} nats per token for "
+        f"rounding, where this model needs {probe.usual:.1g}: was the file edited?",
+        stacklevel=5)
     return probe
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a4101a21
@@ -171,7 +176,9 @@ def identifies(
 # %% ../../nbs/procedures/12_file_checks.ipynb #98faef6a
 def same_function(path, what, saved, given):
     "The function to use, or an error that says what to give"
-    if isinstance(saved, list): return by_length(saved)
+    if isinstance(saved, list):
+        try: return by_length(saved)
+        except (TypeError, ValueError) as e: raise ValueError(f"{path}: {e}") from None
     if saved is None and given is None: return None
     if function_name(given) != saved: raise ValueError(
         f"{path} was calibrated with {what}={saved}, not {function_name(given)}: "
@@ -186,15 +193,25 @@ def _made_again(cp):
     "What the scores that were kept give, in all groups"
     def own(one): return np.append(
         np.full(one.guarantee.n_cal - len(one.scores), -np.inf), one.scores)
-    parts = {label: own(one) for label, one in cp._found.items()}
-    labels = [label for label, part in parts.items() for _ in part]
+    rounding = 1e-3*cp.max_len
     with warnings.catch_warnings(): # calibrate gave them
         warnings.simplefilter("ignore")
-        return cp.calibrated(np.concatenate([*parts.values()]), cp.group and labels)
+        parts = {label: check_log_likelihoods(own(one)[:, None], 2, rounding)
+                 for label, one in cp._found.items()}
+        return {label: cp.fit_group(label, part, len(parts))
+                for label, part in parts.items()}
+
+# %% ../../nbs/procedures/12_file_checks.ipynb #58f29712
+def wrong_labels(cp)->bool:
+    "Are the groups of a file others, or in another order, than calibrate makes them?"
+    if isinstance(cp.group, by_length): return [*cp._found] != cp.group.labels
+    return cp.group is None and [*cp._found] != [None]
+
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #58f29713
 def check_derived(cp):
     "`ValueError` where thresholds or guarantee are not those of a calibration"
+    if wrong_labels(cp): raise ValueError("its groups are not those of its settings")
     made = _made_again(cp) if cp.nested else {}
     for label, one in cp._found.items():
         g, t, h = one.guarantee, one.thresholds, made.get(label, one).guarantee

@@ -7,6 +7,7 @@ from .pairs import Pairs
 PAIRS: int
 LEAST: float
 HALF: float
+SAMPLE: int
 SHARE: float
 class Probe:
     """A few pairs, and the scores by which their model is known again"""
@@ -14,9 +15,11 @@ class Probe:
     ids: Any
     inputs: Any
     rounding: Any
+    rules: Any
     scores: Any
     seen: Any
     texts: Any
+    usual: Any
     def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST):
         """inputs: [n] as the model takes them
         ids: [n, L] target ids with the end token, padded
@@ -57,14 +60,31 @@ def _scores_on_host(scores):
 def _mean_difference(these, those):
     """Root mean square of the differences, nats per token; padding differs by 0"""
     ...
+def _rounding(model, seen):
+    """How far rounding may move scores whose ways differ by so much"""
+    ...
+class _Bare:
+    """Stands for the model below a wrapper"""
+    def fingerprint(self): ...
+def rules_of(model) -> list:
+    """What the wrappers of a model do; they hold a model as `ar`
+
+    model: Autoregressor"""
+    ...
 _plain: Any
 def _module(m, found):
     """Plain attributes of a module, versions of its tensors, and the same below it"""
     ...
-def _tensor(t): ...
+def _tensor(t):
+    """Identity, version and place of a tensor, and a sample of its values"""
+    ...
 _parts: Any
 def _tokenizer(t):
     """Plain attributes of a tokenizer, its number of tokens, and how it reads texts"""
+    ...
+_functions: Any
+def _held(value, depth):
+    """The content of a list, tuple or dictionary; of its objects, their attributes"""
     ...
 def visible_state(model):
     """What is cheap to see of a model
@@ -81,6 +101,9 @@ def input_hashes(inputs: Sequence) -> tuple:
     """Hashes of 32 bits, by which inputs are found again
 
     inputs: [n] inputs"""
+    ...
+def _as_lists(x):
+    """Arrays and tuples as the lists that JSON would make of them"""
     ...
 def warn_known(known: tuple | None, inputs: Sequence):
     """Warn where more test inputs were calibrated on than would be by nature

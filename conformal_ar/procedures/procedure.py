@@ -201,6 +201,7 @@ def search(self:Procedure,
     **kwargs,            # For the search (max_rows, max_memory)
 )->Hypotheses: # The members of all sets
     "Decode the inputs into one table"
+    self = copy(self) # it may be calibrated again meanwhile
     lowest, inputs = self.thresholds, check_inputs(inputs)
     check_options(kwargs, *ROW_OPTIONS)
     if self.probe: self.probe.look(self.model)
@@ -282,8 +283,9 @@ def evaluate(self:Procedure,
     **kwargs,                   # For the search (progress, max_rows, max_memory)
 )->Evaluation: # Coverage with its interval, set sizes, oracle sizes
     "Predict test inputs and compare with their targets, by class with `canonicalize`"
-    pairs, sets = self._tested(inputs, targets, input_column, target_column, **kwargs)
-    return evaluate_sets(sets, pairs.texts, self.guarantee, self.canonicalize)
+    now = copy(self) # it may be calibrated again meanwhile
+    pairs, sets = now._tested(inputs, targets, input_column, target_column, **kwargs)
+    return evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #d1723f32
 @patch
@@ -302,12 +304,13 @@ def evaluate_groups(self:Procedure,
     **kwargs,                   # As for evaluate
 )->dict: # Label to Evaluation, for the groups that occur
     "As `evaluate`, in each group; by length, the first target says which"
-    pairs, sets = self._tested(inputs, targets, **kwargs)
+    now = copy(self)
+    pairs, sets = now._tested(inputs, targets, **kwargs)
     first = np.unique(pairs.owner, return_index=True)[1]
-    labels = self.group_labels(pairs.inputs, self.lengths(pairs.ids[first]))
-    groups = group_rows(self.group, labels, len(sets))
+    labels = now.group_labels(pairs.inputs, now.lengths(pairs.ids[first]))
+    groups = group_rows(now.group, labels, len(sets))
     return {label: evaluate_sets(take(sets, rows), take(pairs.texts, rows),
-                                 self.guarantees[label], self.canonicalize)
+                                 now.guarantees[label], now.canonicalize)
             for label, rows in groups.items() if len(rows)}
 
 # %% ../../nbs/procedures/02_procedure.ipynb #3903145e
@@ -317,9 +320,10 @@ def save(self:Procedure,
     notes:dict|None=None, # What else to keep with it, as JSON
 )->Path: # The file
     "Save the calibration as JSON, whole or not at all"
-    self.guarantees
-    if self.probe: self.probe.check(self.model)
-    return write_calibration(folder, saved_fields(self, notes or {}))
+    now = copy(self)
+    now.guarantees
+    if now.probe: now.probe.check(now.model)
+    return write_calibration(folder, saved_fields(now, notes or {}))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #dff73b08
 @patch(cls_method=True)

@@ -54,11 +54,11 @@ def _walked(ar, twice):
         if not twice:
             ar.extend(state, rows, other, **told)
             return ar.extend(state, rows, tokens, **told)
-        rows = torch.cat([rows, rows, rows.flip(0)])
-        told = {name: torch.cat([x, x, x.flip(0)]) for name, x in told.items()}
-        state, log_probs = ar.extend(
-            state, rows, torch.cat([tokens, other, tokens.flip(0)]), **told)
-        return state, log_probs[2*len(tokens):].flip(0)
+        n, rows = len(rows), torch.cat([rows, rows.flip(0), rows])
+        told = {name: torch.cat([x, x.flip(0), x]) for name, x in told.items()}
+        tokens = torch.cat([tokens, tokens.flip(0), other])
+        state, log_probs = ar.extend(state, rows, tokens, **told)
+        return state, log_probs[n:2*n].flip(0)
     return SimpleNamespace(start=ar.start, extend=extend, end_token_id=ar.end_token_id,
                            pad_token_id=ar.pad_token_id,
                            takes_floor=optional(ar, "takes_floor"))
