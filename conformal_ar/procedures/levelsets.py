@@ -78,9 +78,3 @@ def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
         at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
         found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #3ce18841
-@patch
-def decode(self:ConformalLevelSets, inputs, thresholds, **kwargs):
-    return Procedure.decode(self, inputs, thresholds,
-                            max_candidates=self.max_candidates, **kwargs)

@@ -99,8 +99,9 @@ def decode(self:Procedure,
     **kwargs,              # For the search (progress, max_rows, max_memory)
 )->Hypotheses: # All rows whose scores reach the thresholds
     "The search: by default from prefix to prefix"
-    return threshold_search(self.model, inputs, thresholds, self.max_len,
-                            normalize=self.normalize, **kwargs)
+    return threshold_search(
+        self.model, inputs, thresholds, self.max_len, normalize=self.normalize,
+        max_candidates=self.max_candidates, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #66edb18e
 @patch
