@@ -183,7 +183,8 @@ def _held(value, depth):
         return len(items), [_held(v, depth if isinstance(value, dict) else depth - 1)
                             for v in some]
     plain = isinstance(value, (torch.Tensor, torch.nn.Module, *_functions))
-    if plain or not hasattr(value, "__dict__") or depth == 0: return visible_state(value)
+    if plain or not hasattr(value, "__dict__") or depth == 0:
+        return visible_state(value)
     return id(value), {n: _held(v, depth - 1) for n, v in vars(value).items()}
 
 
@@ -201,7 +202,8 @@ def visible_state(
     if isinstance(model, (list, tuple, dict)): return _held(model, 3)
     if not (isinstance(model, Autoregressor) and hasattr(model, "__dict__")):
         return id(model)
-    own = {n: visible_state(v) for n, v in vars(model).items() if n[0] != "_" or callable(v)}
+    own = {n: visible_state(v) for n, v in vars(model).items()
+           if n[0] != "_" or callable(v)}
     return id(model), own
 
 # %% ../../nbs/procedures/10_probes.ipynb #62de56cd
