@@ -48,18 +48,21 @@ def _tried_pairs(inputs, lengths, pairs):
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e1
 def _walked(ar, twice):
     "The model, its states extended otherwise before, or in a batch with such rows"
+    def start(inputs, **told):
+        state, log_probs = ar.start(inputs, **told)
+        return (state, log_probs), log_probs
     def extend(state, rows, tokens, **told):
-        other = tokens.roll(1)
-        if (other == tokens).all(): other = torch.full_like(tokens, ar.end_token_id)
-        if not twice:
-            ar.extend(state, rows, other, **told)
-            return ar.extend(state, rows, tokens, **told)
-        n, rows = len(rows), torch.cat([rows, rows.flip(0), rows])
-        told = {name: torch.cat([x, x.flip(0), x]) for name, x in told.items()}
-        tokens = torch.cat([tokens, tokens.flip(0), other])
+        state, log_probs = state
+        best = log_probs[rows].cpu().scatter(1, tokens[:, None], -torch.inf).max(1)
+        other = tokens.where(best.values == -torch.inf, best.indices)
+        if not twice: ar.extend(state, rows, other, **told)
+        else:
+            n, rows = len(rows), torch.cat([rows, rows.flip(0), rows])
+            told = {name: torch.cat([x, x.flip(0), x]) for name, x in told.items()}
+            tokens = torch.cat([tokens, tokens.flip(0), other])
         state, log_probs = ar.extend(state, rows, tokens, **told)
-        return state, log_probs[n:2*n].flip(0)
-    return SimpleNamespace(start=ar.start, extend=extend, end_token_id=ar.end_token_id,
+        return (state, log_probs), log_probs[n:2*n].flip(0) if twice else log_probs
+    return SimpleNamespace(start=start, extend=extend, end_token_id=ar.end_token_id,
                            pad_token_id=ar.pad_token_id,
                            takes_floor=optional(ar, "takes_floor"))
 
