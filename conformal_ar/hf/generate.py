@@ -134,7 +134,7 @@ def conformal_generate(
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int=1024, # Most prefixes in a call of the model; never changes the result
     max_candidates:int=None, # Budget: most unfinished prefixes of an input at a step
-    rules:NamedTuple=None, # What calibration saw (CalibratedOn); anything else is then an error
+    rules:NamedTuple=None, # A CalibratedOn: anything else is then an error
     **model_kwargs # From generate
 )->ConformalGenerateOutput:
     "All sequences whose prefixes pass the thresholds, under the rules of `generate`"
