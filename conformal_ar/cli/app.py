@@ -18,7 +18,7 @@ from ..jobs.batch_functions import (
 from ..procedures.calibration import at_coverage
 from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
-from .calibrate import inputs_of_file, sorted_inputs
+from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from ..theory.planning import coverage_band
 from ..procedures.saving import calibration_file
 from ..files.csv_jsonl import Input
@@ -206,10 +206,12 @@ def file_records(
     seconds:float=LIST_SECONDS # For all lines
 )->tuple: # A record for each line, all sets, and (line, note) of what is odd
     "The sets of a list, no line lost"
-    inputs, end = inputs_of_file(path, "input", opened.task), time.monotonic() + seconds
-    if len(inputs) > MOST_LINES: raise ValueError(
-        f"{len(inputs):,} lines, but at most {MOST_LINES:,} are taken here; "
-        "conformal-ar predict takes any number")
+    end, task = time.monotonic() + seconds, opened.task
+    blocks = open_inputs(path, "input", task, MOST_LINES)
+    if len(blocks) > 1: raise ValueError(
+        f"at most {MOST_LINES:,} lines are taken here; conformal-ar predict takes any "
+        "number")
+    inputs = inputs_of_rows(blocks.read(0), "input", task)
     inputs = [x if len(x.text) <= MOST_CHARACTERS else
               x._replace(error="the input is too long") for x in inputs]
     options = dict(ignore_stereo=ignore_stereo) if opened.task.molecules else {}
