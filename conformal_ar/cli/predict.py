@@ -95,10 +95,14 @@ def _picture(folder, guarantee, line, s):
     draw(s, folder/f"{line:05d}.png", guarantee)
 
 # %% ../../nbs/cli/02_predict.ipynb #f836a978
-def _write(records, output):
-    "Write what `records()` gives, without its notes, to a file or the terminal"
+def set_texts(records, suffix):
+    "The content of a file of what `records()` gives, without its notes"
     def bare(): return ({c: r[c] for c in r if c != "notes"} for r in records())
-    texts = SET_WRITERS[output.suffix.lower() if output else ""](bare)
+    return SET_WRITERS[suffix.lower()](bare)
+
+def _write(records, output):
+    "Write what `records()` gives, one after another, to a file or the terminal"
+    texts = set_texts(records, output.suffix if output else "")
     if output is None:
         for text in texts: typer.echo(text, nl=False)
         return
