@@ -166,9 +166,10 @@ def answer(
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
+    words = html.escape(in_words(cp))
     size = f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}"
     parts = (_input_html(clean, notes, task), html_tag("h3", f"Prediction set: {size}"),
-             html_tag("p", html.escape(in_words(cp)), class_="ca-words"), _set_html(s, task))
+             html_tag("p", words, class_="ca-words"), _set_html(s, task))
     record = set_record(x, s, clean if options else None)
     return Answer("".join(parts), record)
 

@@ -54,7 +54,8 @@ def _all_runs(task, ar, cal, test, coverages, max_len):
 # %% ../../nbs/cli/03_demo.ipynb #bd810212
 WIDE = 100 # columns of what is printed
 _heads = dict(procedure="procedure", guaranteed="guaranteed", measured="coverage",
-    interval="95 % interval", mean_size="mean size", median_size="median", empty="empty")
+    interval="95 % interval", mean_size="mean size", median_size="median",
+    empty="empty")
 
 def _table(rows):
     "The main numbers of results, for a terminal"

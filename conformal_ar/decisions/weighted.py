@@ -196,7 +196,8 @@ def save(self:WeightedLevelSets,
     self.thresholds([]) # calibrated?
     least = ceil(1/check_risk(self.sets.alpha)) # the pairs need not give a threshold
     if least > 10**6: raise ValueError(
-        f"weighted sets are saved at coverages up to 1 - 1e-6, not {self.sets.coverage}")
+        "weighted sets are saved at coverages up to 1 - 1e-6, not "
+        f"{self.sets.coverage}")
     plain = copy(self.sets).calibrate_scores(np.zeros(least)) # so this one is none
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
