@@ -244,7 +244,7 @@ class SetRecords:
     )->list: # A dictionary for each input
         "Records of inputs"
         good, bad, notes = self.read(inputs, self.procedure.model)
-        sets = predict([text for _, text in good])
+        sets = predict([text for _, text in good]) if good else []
         for (x, _), s in zip(good, sets):
             if self.show and not isinstance(s, Exception): self.show(x.line, s)
         return set_records(inputs, (good, bad, notes), sets, self.cleaned)
