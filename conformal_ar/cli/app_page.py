@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
-from .app import (
-    MOST_LINES, Looked, error_html, fixed_coverage, list_html, html_tag, answer,
-    file_records, in_words, open_calibration)
+from conformal_ar.cli.app import (
+    MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_html,
+    open_calibration)
 from .command_line import shortened, explain_error, notice
-from .predict import SET_WRITERS
+from .predict import set_texts
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
 from ..tasks.known_tasks import TASKS
@@ -42,19 +42,19 @@ def _only_here(app):
     "An ASGI application for calls of its own pages, which ask no other address"
     async def limited(scope, receive, send):
         begun = False
-        async def told(message):
+        async def respond(message):
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun, more = True, [(b"content-security-policy", _policy.encode())]
                 message = message | dict(headers=[*message.get("headers", []), *more])
             await send(message)
         async def refuse(status, why):
-            await told(dict(type="http.response.start", status=status))
-            await told(dict(type="http.response.body", body=why.encode()))
-        if scope["type"] != "http": return await app(scope, receive, told)
+            await respond(dict(type="http.response.start", status=status))
+            await respond(dict(type="http.response.body", body=why.encode()))
+        if scope["type"] != "http": return await app(scope, receive, respond)
         headers = {k.decode(): v.decode("latin-1") for k, v in scope["headers"]}
         if refused := _refusal(scope["method"], headers): return await refuse(*refused)
-        try: await app(scope, receive, told)
+        try: await app(scope, receive, respond)
         except Exception as e: # of a call that no page of its own makes
             notice(f"a call failed: {shortened(explain_error(e)[0])}")
             if not begun: await refuse(400, "this call cannot be answered")
@@ -76,8 +76,6 @@ _css = """
   margin: auto }
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
-.ca-table { overflow-x: auto; margin-bottom: 8px }
-.ca-table th, .ca-table td { padding: 2px 8px; border: 1px solid #d1d5db }
 """
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
@@ -103,37 +101,35 @@ def _file(content, name):
     return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5c
-def _asked(gr, text, coverage, stereo, source, seen):
+def _asked(gr, text, coverage, stereo, source):
     "The answer to one input"
     try:
-        found = answer(open_calibration(*source), text, coverage, seen, stereo)
+        found = answer(open_calibration(*source), text, coverage, stereo)
         file = _file(sets_csv([found.record]), "set.csv")
-    except Exception as e: return error_html(e), gr.DownloadButton(visible=False), seen
-    return found.html, gr.DownloadButton(value=file, visible=True), found.seen
+    except Exception as e: return error_html(e), gr.DownloadButton(visible=False)
+    return found.html, gr.DownloadButton(value=file, visible=True)
 
 # %% ../../nbs/cli/06_app_page.ipynb #748fa823
-def _listed(gr, path, form, coverage, stereo, source, seen, progress):
+def _listed(gr, path, form, coverage, stereo, source, progress):
     "The answer to a list"
     try:
         if not path: raise ValueError("choose a file first")
         opened = open_calibration(*source)
-        def tell(i, n): progress((i, n))
         if form == ".sdf" and not opened.task.molecules: raise ValueError(
             "an SD file holds molecules, and this calibration is of other texts")
-        records, sets, notes = file_records(opened, path, coverage, tell, stereo)
-        now = Looked(None, opened.coverage(coverage))
-        words = in_words(at_coverage(opened.cp, coverage), fixed_coverage(*now, seen))
-        said = list_html(records, sets, notes) + html_tag("p", html.escape(words))
-        file = _file("".join(SET_WRITERS[form](lambda: records)), f"sets{form}")
+        def show(i, n): progress((i, n))
+        records = file_records(opened, path, coverage, show, stereo)
+        words = html.escape(in_words(at_coverage(opened.cp, coverage)))
+        said = list_html(records) + html_tag("p", words)
+        file = _file("".join(set_texts(lambda: records, form)), f"sets{form}")
     except Exception as e:
         said = explain_error(e)[0].replace(str(path), Path(path or "").name)
-        return error_html(said), gr.DownloadButton(visible=False), seen
-    return said, gr.DownloadButton(value=file, visible=True), (*seen, now)
+        return error_html(said), gr.DownloadButton(visible=False)
+    return said, gr.DownloadButton(value=file, visible=True)
 
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
 def _page(gr, source, label, examples, coverage, chemical=True):
     "What all three pages have: an input and its set, and a list"
-    seen = gr.State(())
     text = gr.Textbox(label=label, elem_classes="ca-text")
     if examples: gr.Examples([*examples], text)
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
@@ -149,16 +145,15 @@ def _page(gr, source, label, examples, coverage, chemical=True):
         run = gr.Button("Predict the list")
         summary, result = gr.HTML(), gr.DownloadButton("Result", visible=False)
     def ask(*values): return _asked(gr, *values)
-    def move(*values): return ask(*values) if values[-1] else [gr.skip()]*3
+    def move(*values): return ask(*values) if values[-1] else [gr.skip()]*2
     def go(*values, progress=gr.Progress()): return _listed(gr, *values, progress)
-    one = [text, cover, stereo, source, seen], [shown, table, seen]
+    one = [text, cover, stereo, source], [shown, table]
     # one request at a time: the model is one, and so is the machine
     how = dict(concurrency_id="model", concurrency_limit=1, api_visibility="private")
     gr.on([button.click, text.submit], ask, *one, **how)
     cover.change(move, *one, trigger_mode="always_last", **how)
-    run.click(go, [file, form, cover, stereo, source, seen], [summary, result, seen],
-              **how)
-    return cover, seen, shown
+    run.click(go, [file, form, cover, stereo, source], [summary, result], **how)
+    return cover, shown
 
 # %% ../../nbs/cli/06_app_page.ipynb #e6164c60
 def _own_page(gr):
@@ -169,17 +164,17 @@ def _own_page(gr):
     model = gr.Textbox(label="Folder of its model, if the calibration does not name it")
     button, said = gr.Button("Open"), gr.HTML()
     with gr.Column(visible=False) as below:
-        cover, seen, shown = _page(gr, source, "Input", None, 0.9)
+        cover, shown = _page(gr, source, "Input", None, 0.9)
     def opened(folder, model):
         try: found = open_calibration(folder.strip(), model.strip())
         except Exception as e:
-            return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*4
+            return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*3
         words = html_tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
         at = found.coverage(found.cp.coverage)
         slider = gr.Slider(minimum=min(0.5, at), value=at, interactive=found.cp.nested)
         source = folder.strip(), model.strip()
-        return words, gr.Column(visible=True), source, slider, (), ""
-    button.click(opened, [folder, model], [said, below, source, cover, seen, shown],
+        return words, gr.Column(visible=True), source, slider, ""
+    button.click(opened, [folder, model], [said, below, source, cover, shown],
                  concurrency_id="model", api_visibility="private")
 
 # %% ../../nbs/cli/06_app_page.ipynb #eb6dfbf1

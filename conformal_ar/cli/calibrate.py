@@ -6,7 +6,8 @@
 __all__ = ['calibrate']
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
-from enum import Enum
+import shutil, tempfile
+from functools import cache
 from pathlib import Path
 
 import typer
@@ -16,7 +17,7 @@ from .command_line import (
     check_data, check_shares, max_len_for, encode_spellable,
     guarantee_text, load_model, cli_option, procedure_class, notice,
     notice_lines, error_line, task_and_model, names_with, writable_folder, app)
-from ..files.csv_jsonl import Input, all_wrong, read_columns, table_inputs
+from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
 from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
@@ -27,18 +28,32 @@ def check_columns(table, *names):
         f"there is no column '{min(odd)}': only tables, such as CSV, have columns")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
-def inputs_of_file(path, column, task):
-    "The inputs in a file of any kind"
-    table = task.is_table(path)
+@cache
+def _copies(): return tempfile.TemporaryDirectory() # goes when the process ends
+
+def open_inputs(path, column, task, size):
+    "A file of any kind in blocks; an error where its first has no such column"
+    from conformal_ar.jobs.file_blocks import check_column, open_blocks
+    path, table = Path(path), task.is_table(path)
     check_columns(table, column)
-    if table: return table_inputs(path, column)
-    rows = task.line_inputs(path)
-    if not rows: raise ValueError(f"{path}: there are no lines")
-    return rows
+    if not path.is_file() and not path.is_dir(): # a pipe is read once
+        with open(path, "rb") as pipe, open(Path(_copies().name)/path.name, "wb") as to:
+            shutil.copyfileobj(pipe, to)
+        path = Path(to.name)
+    blocks = open_blocks(path, size, not table)
+    check_column(blocks, column)
+    return blocks
+
+def inputs_of_rows(rows, column, task):
+    "Rows of a block as inputs"
+    if not rows or not isinstance(rows[0][1], str):
+        return [row_input(line, row, column) for line, row in rows]
+    first, found = rows[0][0], task.line_inputs([text for _, text in rows])
+    return [x._replace(line=x.line + first - 1) for x in found]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #f73355f8
 def sorted_inputs(inputs, ar, task, **options):
-    "As usable_inputs, without a word: (line, note) of what is odd comes third"
+    "(input, text for the model) of good ones; {line: what is wrong}; (line, note)"
     good, bad, notes = [], {}, []
     for x in inputs:
         try:
@@ -53,16 +68,14 @@ def sorted_inputs(inputs, ar, task, **options):
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
 class NoInput(ValueError): "None of the inputs can be used"
 
-def usable_inputs(inputs, task, ar, **options):
-    "(input, text for the model) of those it can take; {line: what is wrong} of others"
-    good, bad, notes = sorted_inputs(inputs, ar, task, **options)
+def say_left_out(n, bad, notes, options=()):
+    "Say what is odd about n inputs, and which are left out; an error where all are"
     notice_lines(notes)
     mend = "; --ignore-stereo leaves it out" if options else ""
     notice_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
                for line, why in bad.items())
-    if good: return good, bad
-    said = "the only input cannot be used" if len(bad) == 1 else "no input is left"
-    raise NoInput(said)
+    said = "the only input cannot be used" if n == 1 else "no input is left"
+    if n == len(bad): raise NoInput(said)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #e5e09210
 def _target(x, clean, target, task):
@@ -76,7 +89,9 @@ def _target(x, clean, target, task):
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     rows = task.read_pairs(path, columns)
-    good, _ = usable_inputs([Input(line, x) for line, (x, _) in rows], task, ar)
+    inputs = [Input(line, x) for line, (x, _) in rows]
+    good, *left = sorted_inputs(inputs, ar, task)
+    say_left_out(len(inputs), *left)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task))
@@ -102,9 +117,8 @@ def pairs_of_file(data, half, n, columns, task, ar):
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
 _sets = ["level-sets", "dynamic", "subsets"]
 _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets"],
-    width=["subsets", "select"], too_long=["dynamic"], fdr=["select"],
-    max_candidates=["level-sets"],
-    **dict.fromkeys(["coverage", "alpha", "confidence", "nonempty"], _sets))
+    width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
+    coverage=_sets, confidence=_sets, nonempty=_sets)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
@@ -173,17 +187,11 @@ def _save_calibration(cp, folder, model, task, masks=False):
 _most_len = 10_000  # tokens: more than models write; pairs × steps must fit into memory
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
-class TooLong(str, Enum):
-    "What becomes of calibration targets beyond the maximum length"
-    miss = "miss"
-    bound = "bound"
-
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
 Procedure = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
     "beam; or select: which best answers to take.")
 Covered = cli_option(float|None,
     "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
-Alpha = cli_option(float|None, "In its place: the risk, 1 - coverage.")
 StepAlpha = cli_option(float|None,
     "In its place: the risk of each decoding step (dynamic).")
 BeamAlpha = cli_option(float|None, "In its place: the risk within the beam (subsets).")
@@ -211,8 +219,6 @@ Masks = cli_option(bool,
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
 Folder = cli_option(Path, "Folder for the calibration.")
-MissOrBound = cli_option(TooLong|None, "Targets beyond max-len: misses, or a bound "
-    "(dynamic, with step-alpha); misses by default.")
 MaxLen = cli_option(int|None, "Most tokens of a sequence and its end; level sets need "
     "none, a named task knows it.", min=1, max=_most_len)
 Lengths = cli_option(Path|None, "File of other pairs, whose targets choose max-len.")
@@ -223,23 +229,22 @@ CalibrationPairs = cli_option(int|None,
 @app.command()
 def calibrate(
     ctx:typer.Context, data:Data, output:Folder, task:Task=None, model:Model=None,
-    procedure:Procedure="level-sets", coverage:Covered=None, alpha:Alpha=None,
+    procedure:Procedure="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     nonempty:Nonempty=False, width:Width=None, by_class:ByClass=False,
-    too_long:MissOrBound=None, max_len:MaxLen=None, lengths:Lengths=None,
+    max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, masks:Masks=False, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk
     procedure, names = procedure.value, (input_column, target_column)
-    own = _own(procedure, coverage=coverage, alpha=alpha, step_alpha=step_alpha,
+    own = _own(procedure, coverage=coverage, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
-               max_candidates=max_candidates, width=width, by_class=by_class, fdr=fdr,
-               too_long=too_long and too_long.value)
+               max_candidates=max_candidates, width=width, by_class=by_class, fdr=fdr)
     if procedure != "select":
-        one_risk(coverage, alpha, step_alpha=step_alpha, beam_alpha=beam_alpha)
+        one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     check_shares(confidence=confidence, fdr=fdr)
     named = task or model or data in TASKS
@@ -249,8 +254,6 @@ def calibrate(
         raise ValueError(f"--masks is for {names_with('has_masks')}")
     if by_class and not task.molecules: raise ValueError(
         f"--by-class needs canonicalize: it is for {names_with('molecules')}")
-    if too_long and step_alpha is None:
-        raise ValueError("--too-long needs --step-alpha")
     also = [] if lengths else [target_column] # else those of the lengths
     check_used_options(data, task, pairs, input_column, *also)
     writable_folder(ctx, output)

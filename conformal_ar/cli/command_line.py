@@ -126,6 +126,18 @@ def run_command(
     print(printable(shown).rstrip() + "\n")
     return out
 
+# %% ../../nbs/cli/00_command_line.ipynb #5a3fde33
+def command_text(ctx):
+    "The command line that gives this command's options again"
+    words = ["conformal-ar", ctx.info_name]
+    for p in ctx.command.params:
+        value = ctx.params.get(p.name)
+        option = [] if p.param_type_name == "argument" else [p.opts[0]]
+        if value is None or (option and value == p.default): continue
+        values = value if isinstance(value, (list, tuple)) else [value]
+        for v in values: words += [*option, getattr(v, "value", str(v))]
+    return shlex.join(words)
+
 # %% ../../nbs/cli/00_command_line.ipynb #602f9359
 class ProcedureName(str, Enum):
     "The three procedures, and the selection of best answers"

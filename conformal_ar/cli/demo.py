@@ -6,101 +6,64 @@
 __all__ = ['demo']
 
 # %% ../../nbs/cli/03_demo.ipynb #a67dbbdb
-import shlex, time
+import time
 from pathlib import Path
 from textwrap import fill
 
 import typer
 
 from .command_line import (
-    Device, OtherModel, Seed, TaskName, shortened, load_model, guarantee_text,
-    cli_option, procedure_class, notice, writable_folder, app)
+    Device, OtherModel, Seed, TaskName, app, cli_option, command_text, load_model,
+    notice, procedure_class, shortened, writable_folder)
 from ..tasks.known_tasks import TASKS, task_named
 
-# %% ../../nbs/cli/03_demo.ipynb #7af55173
-_risks = dict(alpha="α", step_alpha="step α", beam_alpha="beam α")
-RESULT_COLUMNS = { # heading and format of each
-    "procedure": ("procedure", ""), **{r: (name, ".3g") for r, name in _risks.items()},
-    "guaranteed": ("guaranteed", ".3f"), "measured": ("coverage", ".3f"),
-    "interval": ("95 % interval", ""), "mean_size": ("mean size", ".2f"),
-    "median_size": ("median", "g"), "p95_size": ("95th pct", "g"),
-    "mean_strings": ("strings", ".2f"), "invalid": ("invalid", ".1%"),
-    "empty": ("empty", ""), "truncated": ("truncated", ""),
-    "seconds": ("time (s)", ".1f")}
-
-# %% ../../nbs/cli/03_demo.ipynb #78c0de01
-def shown_numbers(row):
-    "Heading and value of each number of a result, as texts"
-    low, high = row["measured_low"], row["measured_high"]
-    row = row | dict(interval=f"{low:.3f}–{high:.3f}")
-    return {name: format(row[c], form) if row[c] == row[c] else "–"
-            for c, (name, form) in RESULT_COLUMNS.items() if c in row}
-
-# %% ../../nbs/cli/03_demo.ipynb #5a3fde33
-def command_text(ctx):
-    "The command line that gives this command's options again"
-    words = ["conformal-ar", ctx.info_name]
-    for p in ctx.command.params:
-        value = ctx.params.get(p.name)
-        option = [] if p.param_type_name == "argument" else [p.opts[0]]
-        if value is None or (option and value == p.default): continue
-        values = value if isinstance(value, (list, tuple)) else [value]
-        for v in values: words += [*option, getattr(v, "value", str(v))]
-    return shlex.join(words)
-
-# %% ../../nbs/cli/03_demo.ipynb #5950386c
-def result_row(cp, ev, seconds):
-    "An evaluation as a row of numbers, and as a text for the terminal"
-    from conformal_ar.decisions.selection import Selected
-    if isinstance(ev, Selected):
-        row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
-        return row, f"{ev}\n{guarantee_text(cp.guarantee)}"
-    risks = {r: float(v) for r in _risks if (v := getattr(cp, r, None)) is not None}
-    row = ev.row(procedure=type(cp).__name__, **risks) | dict(seconds=seconds)
-    z = ev.standard_errors
-    said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
-    numbers = dict(pairs=row["n_test"]) | shown_numbers(row)
-    lines = "\n".join(f"{name:14} {value}" for name, value in numbers.items())
-    return row, f"{lines}\n{guarantee_text(cp.guarantee)}\n{said}"
-
-# %% ../../nbs/cli/03_demo.ipynb #aba1038f
-def _timed(f, *args, **kwargs):
-    "The result of a call, and its seconds"
-    start = time.perf_counter()
-    return f(*args, **kwargs), time.perf_counter() - start
-
 # %% ../../nbs/cli/03_demo.ipynb #8c136fbc
-def _demo_runs(name, ar, cal, test, coverages, **own):
-    "(procedure, sets, seconds) at each coverage, on calibration scores computed once"
-    kind = procedure_class(name)
-    def new(coverage): return kind(ar, coverage=coverage, **own)
-    def scores():
-        cp = new(coverages[0])
-        return cp.scores(cp.read(cal.inputs, cal.targets), progress=True)[0]
-    found, shared = _timed(scores)
-    for coverage in coverages:
-        try: cp = new(coverage).calibrate_scores(found)
-        except ValueError as e: # beams may hold too few targets
-            notice(f"{name} at a coverage of {coverage:g}: {e}")
-            continue
-        sets, seconds = _timed(cp.predict, test.inputs, progress=True)
-        yield cp, sets, shared + seconds
+_names = {"level-sets": "level sets", "dynamic": "dynamic beams",
+          "subsets": "beam subsets"}
 
-# %% ../../nbs/cli/03_demo.ipynb #fefe60ec
-def _check_coverages(name, ar, n_cal, coverages, max_len):
-    "An error where a procedure cannot guarantee a coverage with so few pairs"
+def _runs(kind, new, cal, test, coverages):
+    "(procedure, sets, row) at each coverage, on calibration scores computed once"
+    from conformal_ar.procedures.evaluation import evaluate_sets
+    start, cp = time.perf_counter(), new(coverages[0])
+    scores, _ = cp.scores(cp.read(cal.inputs, cal.targets), progress=True)
+    shared = time.perf_counter() - start
     for coverage in coverages:
-        procedure_class(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
+        start = time.perf_counter()
+        try: cp = new(coverage).calibrate_scores(scores)
+        except ValueError as e: # beams may hold too few targets
+            notice(f"{kind} at a coverage of {coverage:g}: {e}")
+            continue
+        sets = cp.predict(test.inputs, progress=True)
+        seconds = round(shared + time.perf_counter() - start, 2)
+        ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
+        own = dict(max_len=cp.max_len, seconds=seconds)
+        yield cp, sets, ev.row(procedure=_names[kind]) | own
+
+def _all_runs(task, ar, cal, test, coverages, max_len):
+    "(procedure, sets, row) of each procedure at each coverage"
+    def maker(kind, own):
+        def new(coverage): return procedure_class(kind)(
+            ar, coverage=coverage, max_len=max_len, canonicalize=task.forms[0], **own)
+        return new
+    makers = {kind: maker(kind, own) for kind, own in task.demo_procedures.items()}
+    for new in makers.values(): # an early error if there are too few pairs
+        for coverage in coverages: new(coverage).ranks(len(cal))
+    for kind, new in makers.items():
+        yield from _runs(kind, new, cal, test, coverages)
 
 # %% ../../nbs/cli/03_demo.ipynb #bd810212
 WIDE = 100 # columns of what is printed
-_main = "procedure guaranteed measured interval mean_size median_size empty".split()
+_heads = dict(procedure="procedure", guaranteed="guaranteed", measured="coverage",
+    interval="95 % interval", mean_size="mean size", median_size="median",
+    empty="empty")
 
 def _table(rows):
     "The main numbers of results, for a terminal"
     from conformal_ar.files.whole_files import markdown_table
-    heads = [RESULT_COLUMNS[c][0] for c in _main]
-    return markdown_table([shown_numbers(r) for r in rows], heads)
+    def interval(r): return f"{r['measured_low']:.3f}–{r['measured_high']:.3f}"
+    shown = [r | dict(interval=interval(r), median_size=f"{r['median_size']:g}")
+             for r in rows]
+    return markdown_table(shown, _heads)
 
 # %% ../../nbs/cli/03_demo.ipynb #a9517bca
 def _chance(coverage, n_cal, n_test):
@@ -121,86 +84,14 @@ def _split(part, n_cal, n_test, seed):
     return part[rows[:n_cal]], part[rows[n_cal:n_cal + n_test]]
 
 # %% ../../nbs/cli/03_demo.ipynb #edf28ff5
-def _example(s, target, most=5):
-    "An input, its target and its set in one line"
-    members = ", ".join(s.texts[:most]) + f", … {len(s)} in all"*(len(s) > most)
+def _example(s, target):
+    "An input and its set in a few lines"
     hit = "in" if target in s else "not in"
-    empty = "" if len(s) else "  (empty set)"
-    return shortened(f"{s.input:>18} {target:<9} {hit:<6} {{{members}}}{empty}", WIDE)
-
-# %% ../../nbs/cli/03_demo.ipynb #85f94760
-def _row_of_plots(evaluations, path, height, plot):
-    "A figure with a plot of each procedure's evaluations, by coverage"
-    import matplotlib.pyplot as plt
-    from conformal_ar.files.whole_files import save_figure
-    names = list(dict.fromkeys(name for name, _ in evaluations))
-    fig, axs = plt.subplots(1, len(names), figsize=(4.8*len(names), height),
-                            squeeze=False, layout="constrained")
-    for ax, name in zip(axs[0], names):
-        mine = {c: ev for (n, c), ev in evaluations.items() if n == name}
-        plot(ax, name, {f"coverage {c:g}": ev for c, ev in mine.items()})
-    save_figure(fig, path)
-
-# %% ../../nbs/cli/03_demo.ipynb #c45a5fa5
-def _sizes(ax, name, mine):
-    "The sizes of a procedure's sets"
-    from conformal_ar.files.plots import plot_set_sizes
-    plot_set_sizes(mine, ax).set_title(name, loc="left")
-
-# %% ../../nbs/cli/03_demo.ipynb #3965b009
-def _sizes_by_oracle(ax, name, mine):
-    "Set size by oracle size at the last coverage"
-    from conformal_ar.files.plots import plot_sizes_by_oracle
-    last, ev = list(mine.items())[-1]
-    if not ev.covered.any(): return
-    counts = [[s, r if r > 0 else 0, 1] for s, r in zip(ev.sizes, ev.oracle_sizes)]
-    top, = plot_sizes_by_oracle({last: counts}, ax, few=1).child_axes
-    top.set_title(f"{name}, {last}", loc="left")
-
-# %% ../../nbs/cli/03_demo.ipynb #d0b6c97d
-def _figures(evaluations, rows, folder):
-    "Write the figures of the demo: coverage, set sizes, set size against oracle size"
-    from conformal_ar.files.whole_files import save_figure
-    from conformal_ar.files.plots import plot_coverage
-    save_figure(plot_coverage(rows), folder/"coverage.png")
-    _row_of_plots(evaluations, folder/"set_sizes.png", 3.2, _sizes)
-    _row_of_plots(evaluations, folder/"size_vs_oracle.png", 4.8, _sizes_by_oracle)
-
-# %% ../../nbs/cli/03_demo.ipynb #9ab8d52b
-_names = {"level-sets": "level sets", "dynamic": "dynamic beams",
-          "subsets": "beam subsets"}
-
-def _demo_row(ev, kind, max_len, seconds):
-    "One row of the table of results"
-    row = ev.row(procedure=_names[kind])
-    return {**row, "max_len": max_len, "seconds": round(seconds, 2)}
-
-# %% ../../nbs/cli/03_demo.ipynb #3d32b751
-def _all_runs(task, ar, cal, test, coverages, max_len, most):
-    "(procedure, sets, evaluation, row of the table) of each run"
-    from conformal_ar.procedures.evaluation import evaluate_sets
-    kinds = {kind: dict(own, max_len=max_len, canonicalize=task.forms[0])
-             for kind, own in task.demo_procedures.items()}
-    kinds["level-sets"]["max_candidates"] = most
-    for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
-    for kind, own in kinds.items():
-        for cp, sets, seconds in _demo_runs(kind, ar, cal, test, coverages, **own):
-            ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
-            yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
-
-# %% ../../nbs/cli/03_demo.ipynb #c80c473c
-def _demo_texts(task, ar, cal, test, coverages, max_len, most, output):
-    "The demo on texts: rows of the table, examples, and figures"
-    rows, evaluations, examples = [], {}, {}
-    for cp, sets, ev, row in _all_runs(task, ar, cal, test, coverages, max_len, most):
-        name = row["procedure"]
-        evaluations[name, cp.coverage] = ev
-        rows.append(row)
-        lines = "\n".join(map(_example, sets[:5], test.targets))
-        examples[name] = f"{name}, coverage {cp.coverage:g}:\n{lines}"
-    _figures(evaluations, rows, output)
-    return rows, ["The first test inputs, their targets and their sets:",
-        *examples.values(), "", f"results.json and three figures are in {output}"]
+    lines = [f"{s.input}  ({target} is {hit} the set)"]
+    lines += [f"  {p:.3f}  {text}" for text, p in [*zip(s, s.probabilities)][:5]]
+    more = f"  … {len(s)} in all" if len(s) > 5 else "  (empty set)"
+    if not 1 <= len(s) <= 5: lines.append(more)
+    return "\n".join(shortened(line, WIDE) for line in lines)
 
 # %% ../../nbs/cli/03_demo.ipynb #01dbef39
 def _affordable(ar, pairs, max_len, most=200):
@@ -210,37 +101,6 @@ def _affordable(ar, pairs, max_len, most=200):
     scores = sequence_scores(ar, pairs.inputs, pairs.targets, max_len, progress=True)
     return min(0.9, max(0.1, np.floor(10*np.mean(scores >= -np.log(most)))/10))
 
-# %% ../../nbs/cli/03_demo.ipynb #c86727da
-def _reaction_example(s, target):
-    "An input, its target and its set in a few lines"
-    from conformal_ar.tasks.chemistry import canonical
-    target = canonical(target)
-    lines = [f"{'  *' if key == target else '   '} {p:.3f}  {key}"
-             for key, p in list(zip(s, s.probabilities))[:5]]
-    if len(s) > 5: lines.append(f"    … {len(s)} molecules in all")
-    if not len(s): lines.append("    (empty set)")
-    hit = "in" if target in s.keys else "not in"
-    lines = [s.input, f"  the target is {hit} the set: {target}", *lines]
-    return "\n".join(shortened(line, WIDE) for line in lines)
-
-# %% ../../nbs/cli/03_demo.ipynb #02c0e6f4
-def _demo_molecules(task, ar, cal, test, coverages, max_len, most, output):
-    "The demo on molecules: rows of the table, examples, and pictures"
-    from conformal_ar.tasks.chemistry import draw
-    runs = list(_all_runs(task, ar, cal, test, coverages, max_len, most))
-    rows = [row for *_, row in runs]
-    cp, sets, ev = [r for *r, row in runs if row["procedure"] == "level sets"][-1]
-    empty_last = sorted(range(len(test)), key=lambda i: not len(sets[i]))
-    first = empty_last[:3]
-    for i in first: draw(sets[i], output/f"set{i + 1}.png", cp.guarantee)
-    budget = [] if most is None else [
-        f"The budget of {most} prefixes truncated the level sets of {ev.truncated} of "
-        f"{len(test)} inputs;", "their coverage counts that in."]
-    return rows, ["Sizes count molecules.", *budget, "",
-        "A few level sets, with the probability of each molecule (* is the target):",
-        *(_reaction_example(sets[i], test.targets[i]) for i in first), "",
-        f"results.json and pictures of these sets are in {output}"]
-
 # %% ../../nbs/cli/03_demo.ipynb #015d5cff
 def _by_task(i):
     "A default of each task"
@@ -248,15 +108,12 @@ def _by_task(i):
 
 DemoTask = cli_option(TaskName, "What the texts are.")
 Output = cli_option(Path|None,
-    "Folder for results.json and the figures; demo-TASK by default.")
+    "Folder for results.json and coverage.png; demo-TASK by default.")
 OtherResults = cli_option(Path|None, "Another JSON file for the results.")
 Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
     "several times; by default those of the task, or one that stays affordable.")
 NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
-Budget = cli_option(int|None,
-    "Budget of the level sets: most unfinished prefixes of an input at a step.",
-    min=1)
 
 # %% ../../nbs/cli/03_demo.ipynb #68efa867
 _epilog = "It takes a few minutes; reactions are cleaned first, which takes some more."
@@ -265,17 +122,16 @@ _epilog = "It takes a few minutes; reactions are cleaned first, which takes some
 def demo(
     ctx:typer.Context, task:DemoTask=next(iter(TASKS)), output:Output=None,
     results:OtherResults=None, coverage:Coverages=None, n_cal:NCal=None,
-    n_test:NTest=None, max_candidates:Budget=None, seed:Seed=0,
-    model:OtherModel=None, device:Device=None,
+    n_test:NTest=None, seed:Seed=0, model:OtherModel=None, device:Device=None,
 ):
     "Calibrate all procedures, and test them"
     from conformal_ar.theory.checks import check_risk
-    from conformal_ar.files.whole_files import check_file, write_results
+    from conformal_ar.files.plots import plot_coverage
+    from conformal_ar.files.whole_files import check_file, save_figure, write_results
     task = task_named(task)
     coverages = list(dict.fromkeys(coverage or task.demo_coverages))
     for c in coverages: check_risk(c, "coverage")
-    if n_cal is None: n_cal = task.demo_pairs[0]
-    if n_test is None: n_test = task.demo_pairs[1]
+    sizes = [b if n is None else n for n, b in zip((n_cal, n_test), task.demo_pairs)]
     output = output or Path(f"demo-{task.name}")
     task.check_data() # or how to get them, before the model is loaded
     writable_folder(ctx, output)
@@ -283,13 +139,19 @@ def demo(
     ar = load_model(model or task.name, device)
     from conformal_ar.tasks.shipped import task_max_len
     (pool, others), max_len = task.pool(), task_max_len(task.name, ar)
-    cal, test = _split(pool, n_cal, n_test, seed)
-    notice(f"{n_cal:,} calibration and {n_test:,} test pairs that the model was not "
-           f"trained on, at most {max_len} tokens a sequence")
+    cal, test = _split(pool, *sizes, seed)
+    notice(f"{len(cal):,} calibration and {len(test):,} test pairs that the model was "
+           f"not trained on, at most {max_len} tokens a sequence")
     coverages = coverages or [_affordable(ar, others[:60], max_len)]
-    run = _demo_molecules if task.molecules else _demo_texts
-    rows, lines = run(task, ar, cal, test, coverages, max_len, max_candidates, output)
+    runs = [*_all_runs(task, ar, cal, test, coverages, max_len)]
+    rows = [row for *_, row in runs]
     for path in filter(None, (output/"results.json", results)):
         write_results(path, rows, command_text(ctx), seed)
-    chance = _chance(rows[-1]["guaranteed"], n_cal, n_test)
-    typer.echo("\n".join(["", _table(rows), "", chance, "", *lines]))
+    save_figure(plot_coverage(rows), output/"coverage.png")
+    level, sets, _ = [r for r in runs if r[2]["procedure"] == _names["level-sets"]][-1]
+    first = sorted(range(len(test)), key=lambda i: not len(sets[i]))[:5]
+    form = level.canonicalize or str
+    examples = [_example(sets[i], form(test.targets[i])) for i in first]
+    typer.echo("\n".join(["", _table(rows), "", _chance(level.coverage, *sizes), "",
+        f"Some level sets at a coverage of {level.coverage:g}:", *examples, "",
+        f"results.json and coverage.png are in {output}"]))

@@ -15,11 +15,10 @@ import typer
 
 from conformal_ar.cli.command_line import (
     Calibration, Data, Device, InputColumn, OtherModel, SameModel, Seed, TargetColumn,
-    Task, TaskName, check_device, check_shares, check_there, explain_error,
-    load_calibration, load_model, cli_option, notice, error_line, task_of,
-    writable_folder, app)
+    Task, TaskName, app, check_device, check_shares, check_there, cli_option,
+    command_text, error_line, explain_error, load_calibration, load_model, notice,
+    task_of, writable_folder)
 from .calibrate import check_used_options, pairs_of_file
-from .demo import command_text
 from ..files.whole_files import only_one
 from ..procedures.saving import is_shipped, read_calibration
 from ..tasks.known_tasks import TASKS, task_named

@@ -11,12 +11,29 @@ from pathlib import Path
 
 import typer
 
-from .command_line import (
+from conformal_ar.cli.command_line import (
     Calibration, Coverage, Data, Device, InputColumn, SameModel, TargetColumn, Task,
-    check_shares, check_there, cli_option, opened_calibration, task_of, app)
+    app, check_shares, check_there, cli_option, command_text, guarantee_text,
+    opened_calibration, task_of)
 from .calibrate import check_used_options, pairs_of_file
-from .demo import command_text, result_row
 from ..files.whole_files import check_file, write_results
+
+# %% ../../nbs/cli/07_evaluate.ipynb #e7a1000a
+def _results(cp, ev, seconds):
+    "An evaluation as a row of numbers, and as a text for the terminal"
+    from conformal_ar.decisions.selection import Selected
+    if isinstance(ev, Selected):
+        row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
+        return row, f"{ev}\n{guarantee_text(cp.guarantee)}"
+    row = ev.row(procedure=type(cp).__name__) | dict(seconds=seconds)
+    names = {"n_test": "pairs", "measured": "coverage", "p95_size": "95th pct"}
+    left_out = {"kind", "n_cal", "standard_errors", "oracle_ratio"}
+    def shown(v): return f"{v:.4g}" if isinstance(v, float) else str(v)
+    lines = [f"{names.get(c, c.replace('_', ' ')):14} {shown(v)}"
+             for c, v in row.items() if c not in left_out]
+    z = ev.standard_errors
+    said = f"measured: {abs(z):.1f} standard errors {'above' if z >= 0 else 'below'} it"
+    return row, "\n".join([*lines, guarantee_text(cp.guarantee), said])
 
 # %% ../../nbs/cli/07_evaluate.ipynb #e7a10010
 Results = cli_option(Path|None, "JSON file for the numbers.")
@@ -43,6 +60,6 @@ def evaluate(
     inputs, targets = pairs_of_file(data, 1, pairs or 200, columns, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
-    row, said = result_row(cp, ev, round(time.perf_counter() - start, 2))
+    row, said = _results(cp, ev, round(time.perf_counter() - start, 2))
     if results: write_results(results, [row], command_text(ctx))
     typer.echo(said)

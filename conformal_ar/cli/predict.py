@@ -7,7 +7,7 @@ __all__ = ['predict']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os, shutil
-from contextlib import nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,15 +18,15 @@ import typer
 from .command_line import (
     Calibration, Coverage, Device, InputColumn, SameModel, Task, check_shares,
     check_there, load_calibration, opened_calibration, cli_option, notice, names_with,
-    notice_lines, task_of, writable_folder, app)
+    task_of, writable_folder, app)
 from conformal_ar.cli.calibrate import (
-    NoInput, check_columns, inputs_of_file, named_model, sorted_inputs,
-    usable_inputs)
+    NoInput, check_columns, inputs_of_rows, named_model, open_inputs, say_left_out,
+    sorted_inputs)
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, shipped_calibrations)
 from ..jobs.file_blocks import (
-    digest, member_rows, open_blocks, own_columns, read_blocks, sets_csv, unfinished)
-from ..files.csv_jsonl import Input, row_input, at, jsonl_text
+    digest, interruptible, member_rows, own_columns, read_blocks, sets_csv)
+from ..files.csv_jsonl import Input, jsonl_text
 from ..files.whole_files import check_file, whole_file
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -89,101 +89,80 @@ _kinds = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi"
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
     return os.path.exists(data) or Path(data).suffix.lower() in _kinds
 
-def _asked(data, text, column, task):
-    "The inputs: of a file, or as they were typed"
-    if data and not _is_file(data): text = [data]
-    if not text: return inputs_of_file(data, column, task)
-    return [Input(i, t) for i, t in enumerate(text, 1)]
-
 # %% ../../nbs/cli/02_predict.ipynb #acb7e8f4
-def _together(cp, inputs, task, own, show):
-    "Records of inputs that are predicted together"
-    from conformal_ar.jobs.batch_functions import set_records
-    good, bad = usable_inputs(inputs, task, cp.model, **own)
-    sets = cp.predict([clean for _, clean in good], progress=True)
-    if show:
-        for s, (x, _) in zip(sets, good): show(x.line, s)
-    return set_records(inputs, (good, bad, []), sets, cleaned=task.molecules)
-
 def _picture(folder, guarantee, line, s):
     from conformal_ar.tasks.chemistry import draw
     draw(s, folder/f"{line:05d}.png", guarantee)
 
 # %% ../../nbs/cli/02_predict.ipynb #f836a978
+def set_texts(records, suffix):
+    "The content of a file of what `records()` gives, without its notes"
+    def bare(): return ({c: r[c] for c in r if c != "notes"} for r in records())
+    return SET_WRITERS[suffix.lower()](bare)
+
 def _write(records, output):
     "Write what `records()` gives, one after another, to a file or the terminal"
-    texts = SET_WRITERS[output.suffix.lower() if output else ""](records)
+    texts = set_texts(records, output.suffix if output else "")
     if output is None:
         for text in texts: typer.echo(text, nl=False)
         return
     with whole_file(output) as tmp, open(tmp, "w", encoding="utf-8") as file:
         file.writelines(texts)
 
+def _say_notes(records, own):
+    "Say what is odd about lines; an error where none has a set"
+    n = sum(1 for _ in records())
+    bad = {r["line"]: r["error"] for r in records() if "error" in r}
+    notes = ((r["line"], note) for r in records() for note in r.get("notes", ()))
+    say_left_out(n, bad, notes, own)
+
 # %% ../../nbs/cli/02_predict.ipynb #c998952e
-def _take_rows(rows, column, task):
-    "Rows of a block as inputs"
-    if not rows or not isinstance(rows[0][1], str):
-        return [row_input(line, row, column) for line, row in rows]
-    first, found = rows[0][0], task.line_inputs([text for _, text in rows])
-    return [x._replace(line=x.line + first - 1) for x in found]
-
-def _blocks(data, column, task, size):
-    "The blocks of a file; an error where no line has the column"
-    table, first = task.is_table(data), None
-    check_columns(table, column)
-    blocks = open_blocks(data, size, not table)
-    for i in range(len(blocks)):
-        inputs = _take_rows(blocks.read(i), column, task)
-        if not all(x.error for x in inputs): return blocks
-        first = first or (inputs[0] if inputs else None)
-    if first is None: raise ValueError(f"{data}: there are no lines")
-    raise at(data, first.line, first.error)
-
-# %% ../../nbs/cli/02_predict.ipynb #054907a2
-def _notes(records, ignore_stereo):
-    "(line, note) of what is odd, and of lines without a set"
-    for r in records:
-        yield from ((r["line"], note) for note in r.get("notes", ()))
-        if (why := r.get("error")) is None: continue
-        mend = "no stereochemistry" in why and ignore_stereo is not None
-        yield r["line"], f"left out, {why}" + "; --ignore-stereo leaves it out"*mend
-
 def _part(output):
     "Where finished blocks wait; None: in a folder that goes"
     if output is None or output.exists() and not output.is_file(): return None
     return output.with_name(f"{output.name[-60:]}.part")
 
-def _predict_file(blocks, worker, output, about):
-    "Predict a file, a block at a time"
+@contextmanager
+def _block_folder(output, blocks):
+    "A folder for finished blocks, which goes when all are there, or no input is left"
+    with TemporaryDirectory() as other:
+        folder = _part(output) or Path(other)
+        try:
+            with interruptible(folder, blocks, notice): yield folder
+        except NoInput:
+            shutil.rmtree(folder)
+            raise
+        shutil.rmtree(folder)
+
+# %% ../../nbs/cli/02_predict.ipynb #054907a2
+def _run_blocks(blocks, folder, make, about, *cluster):
+    "Compute the blocks that are not there yet, with a bar: those done"
     from tqdm import tqdm
     from conformal_ar.jobs.scale import run_blocks
-    part = _part(output)
-    def records(only=None): # notes are said, not written
-        for r in read_blocks(folder, only):
-            r.pop("notes", None)
-            yield r
-    with TemporaryDirectory() if part is None else nullcontext(part) as folder:
-        with unfinished(folder, blocks, notice):
-            done = run_blocks(blocks, folder, lambda: worker, about)
-            for d in tqdm(done, total=len(blocks), unit="block", disable=None):
-                if output is None: _write(partial(records, d["block"]), None)
-            notice_lines(_notes(read_blocks(folder), about.get("ignore_stereo")))
-            if all("error" in r for r in records()):
-                if part: shutil.rmtree(part)
-                raise NoInput("no input is left")
-            if output: _write(records, output)
-            _sum_up(records())
-        if part: shutil.rmtree(part)
+    done = run_blocks(blocks, folder, make, about, *cluster)
+    return tqdm(done, total=len(blocks), unit="block", disable=None)
+
+def _predict_blocks(blocks, folder, make, about, output, own):
+    "Predict a file, a block at a time"
+    for d in _run_blocks(blocks, folder, make, about):
+        if output is None: _write(partial(read_blocks, folder, d["block"]), None)
+    records = partial(read_blocks, folder)
+    _say_notes(records, own)
+    if output: _write(records, output)
+    _sum_up(records())
 
 # %% ../../nbs/cli/02_predict.ipynb #ab56da7d
-def _job(calibration, load, column, task, own, show=None):
-    "What records depend on beside the file; what makes them, once in each process"
-    from conformal_ar.jobs.batch_functions import SetRecords
+def _about(calibration, task, column, own):
+    "What records depend on beside the file, coverage, model and device"
     file = shipped_calibrations().get(calibration) or calibration_file(calibration)
-    about = dict(calibration=digest(file), task=task.name, column=column, **own)
-    take = partial(_take_rows, column=column, task=task)
+    return dict(calibration=digest(file), task=task.name, column=column, **own)
+
+def _worker(load, task, column, own, show=None):
+    "What makes records, once in each process"
+    from conformal_ar.jobs.batch_functions import SetRecords
+    take = partial(inputs_of_rows, column=column, task=task)
     read = partial(sorted_inputs, task=task, **own)
-    return about, partial(SetRecords, load, take, read, task.molecules, show)
+    return SetRecords(load, take, read, task.molecules, show)
 
 def _sum_up(records):
     from conformal_ar.jobs.batch_functions import sum_up
@@ -228,40 +207,50 @@ def predict(
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
     if together and (ray or not is_file and len(text) < 2): raise ValueError(
         f"{calibration} takes answers from a whole list: give a file, without --ray")
-    if ray: return _predict_ray(calibration, data, output, input_column, own, ray,
-        workers, task, model, device, *(coverage, pictures))
+    if ray: _check_ray(calibration, data, output, coverage, pictures)
     if pictures:
         _check_pictures(pictures, task, _part(output))
         writable_folder(ctx, pictures)
-    in_blocks = is_file and not together and Path(data).is_file() # a pipe is read once
-    if in_blocks: blocks = _blocks(data, input_column, task, 100)
-    else: inputs = _asked(data, text, input_column, task)
-    cp, task = opened_calibration(calibration, coverage, model, device, task, True)
-    show = partial(_picture, pictures, cp.guarantee) if pictures else None
-    if in_blocks:
-        about, make = _job(calibration, lambda: cp, input_column, task, own, show)
-        return _predict_file(blocks, make(), output, about | dict(coverage=coverage))
-    records = _together(cp, inputs, task, own, show)
-    _write(lambda: records, output)
-    if is_file: _sum_up(records)
+    if is_file: blocks = open_inputs(data, input_column, task, 1000 if ray else 100)
+    if ray: return _predict_ray(calibration, blocks, output, input_column, own, ray,
+                                workers, task, model, device)
+    def opened():
+        cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
+        show = partial(_picture, pictures, cp.guarantee) if pictures else None
+        return _worker(lambda: cp, task, input_column, own, show)
+    if is_file and not together:
+        about = _about(calibration, task, input_column, own) | dict(coverage=coverage)
+        with _block_folder(output, blocks) as folder:
+            worker = opened()
+            return _predict_blocks(blocks, folder, lambda: worker, about, output, own)
+    if is_file: rows = (row for i in range(len(blocks)) for row in blocks.read(i))
+    typed = [Input(i, t) for i, t in enumerate(text or [data], 1)]
+    inputs = inputs_of_rows([*rows], input_column, task) if is_file else typed
+    worker = opened()
+    found = worker.of_inputs(inputs, partial(worker.procedure.predict, progress=True))
+    _say_notes(lambda: found, own)
+    _write(lambda: found, output)
+    if is_file: _sum_up(found)
 
 # %% ../../nbs/cli/02_predict.ipynb #1753e777
-def _predict_ray(calibration, data, output, column, own, address, workers, task,
-                 model=None, device=None, *others):
-    "Predict for a file of any size, into a folder of blocks"
-    from tqdm import tqdm
-    from conformal_ar.jobs.scale import run_blocks
+def _check_ray(calibration, data, output, *others):
+    "Refuse what is not possible on a cluster"
     if any(o is not None for o in others) or is_shipped(calibration): raise ValueError(
         "--ray takes the folder of a calibration, such as calibrate writes, "
         "without --coverage and --pictures")
     if not data or not _is_file(data) or output is None:
         raise ValueError("--ray needs a file of inputs, and a folder as --output")
-    blocks, folder = _blocks(data, column, task, 1000), Path(calibration).resolve()
-    load = partial(_loaded, folder, model and named_model(model), device, task)
-    about, make = _job(calibration, load, column, task, own)
-    with unfinished(output, blocks, notice):
-        done = run_blocks(blocks, output, make, about, address, workers)
-        new = sum(d["computed"] for d in tqdm(done, total=len(blocks), unit="block"))
+
+def _predict_ray(calibration, blocks, output, column, own, address, workers, task,
+                 model=None, device=None):
+    "Predict for a file of any size, into a folder of blocks"
+    folder, model = Path(calibration).resolve(), model and named_model(model)
+    load = partial(_loaded, folder, model, device, task)
+    make = partial(_worker, load, task, column, own)
+    about = _about(calibration, task, column, own)
+    with interruptible(output, blocks, notice):
+        done = _run_blocks(blocks, output, make, about, address, workers)
+        new = sum(d["computed"] for d in done)
     notice(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
 
 def _loaded(*calibration): return load_calibration(*calibration)[0]

@@ -15,7 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_count, check_risk, check_scores
+from ..theory.checks import (
+    check_count, check_log_likelihoods, check_risk, check_scores)
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
@@ -164,6 +165,7 @@ def update(self:AdaptiveLevelSets,
 )->AdaptiveLevelSets: # Itself
     "See labels, and move the level after each"
     pairs = self.sets.read(inputs, targets, input_column, target_column)
+    if self.sets.probe: self.sets.probe.look(self.model)
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #d42ebad8
@@ -206,5 +208,20 @@ def load(cls:AdaptiveLevelSets,
     new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
     new.alpha = own.pop("alpha")
     scores = [-np.inf if s is None else s for s in own.pop("scores")]
-    new.state = AdaptiveState(scores=np.array(scores, float), **own)
+    try: scores = check_log_likelihoods(scores)
+    except TypeError as e: raise ValueError(f"{folder}: odd scores ({e})") from None
+    new.state = AdaptiveState(scores=scores, **own)
+    _check_state(new)
     return new
+
+def _check_state(stream):
+    "`ValueError` for a state that no stream comes to"
+    s, alpha, step = stream.state, stream.alpha, stream.step
+    counts = 0 <= s.missed <= s.seen <= 10**12 and 0 <= s.abstained <= s.seen - s.missed
+    fits = 0 < alpha < 1 and counts and -step <= s.level <= 1 + step
+    if fits: # with a constant step the counts give the level
+        apart = abs(s.level - alpha - step*(s.seen*alpha - s.missed))
+        fits = apart <= 1e-9 + (step if stream.decay else 1e-12)*s.seen
+        fits &= abs(s.missed - alpha*s.seen) <= stream.bound*s.seen + 1e-9
+    if not fits or len(s.scores) > len(stream.sets.calibration_scores):
+        raise ValueError("level, scores and counts are not those of one stream")

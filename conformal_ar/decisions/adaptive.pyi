@@ -101,3 +101,6 @@ class AdaptiveLevelSets:
         model: The Autoregressor it was calibrated with"""
         ...
 _state: Any
+def _check_state(stream):
+    """`ValueError` for a state that no stream comes to"""
+    ...

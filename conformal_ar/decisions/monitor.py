@@ -133,4 +133,5 @@ def scores_of(
         f"procedure must be a conformal procedure, not {type(procedure).__name__}")
     pairs = procedure.read(inputs, targets, input_column, target_column)
     if procedure._found is None: procedure.check_model(pairs) # else calibrate did
+    elif procedure.probe: procedure.probe.look(procedure.model)
     return procedure.scores(pairs, **kwargs)[0].min(1)

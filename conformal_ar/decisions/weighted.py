@@ -18,7 +18,7 @@ from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_log_likelihoods, check_risk
+from ..theory.checks import check_log_likelihoods, check_risk, check_scores
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
@@ -35,9 +35,12 @@ def weighted_thresholds(
 )->np.ndarray: # [m]; −∞ where everything is kept
     "Smallest score with a weighted p-value above alpha (Tibshirani et al. 2019)"
     order = np.argsort(scores)
-    below = np.cumsum(np.asarray(weights, float)[order])
+    weights, new = np.asarray(weights, float), np.asarray(new, float)
+    power = -np.frexp(weights.max())[1] # a power of two: exact, and no sum overflows
+    with np.errstate(over="ignore"): new = np.ldexp(new, power)
+    below = np.cumsum(np.ldexp(weights, power)[order])
     allowed = (alpha + 1e-12)*below[-1] # of calibration weight; against rounding
-    need = allowed - (1 - alpha)*np.asarray(new, float)
+    need = allowed - (1 - alpha)*new
     k = np.searchsorted(below, need, "right").clip(max=len(below) - 1)
     everything = (need < 0) | (below[-1] == 0)
     return np.where(everything, -np.inf, np.asarray(scores, float)[order][k])
@@ -110,7 +113,9 @@ def weights(self:WeightedLevelSets, inputs):
 @patch(as_prop=True)
 def effective_size(self:WeightedLevelSets):
     "How many pairs of equal weight the calibration is worth"
-    return self._own.sum()**2/(self._own**2).sum() if self._own.any() else 0.
+    if not self._own.any(): return 0.
+    own = self._own/self._own.max()
+    return own.sum()**2/(own**2).sum()
 
 # %% ../../nbs/decisions/03_weighted.ipynb #85802627
 @patch
@@ -130,14 +135,16 @@ def calibrate(self:WeightedLevelSets,
     **kwargs,                   # For the scoring (batch_size)
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them, however few they are worth"
-    self._guarantee = None # should this calibration fail, the old one is gone
-    pairs = self.sets.read(inputs, targets, input_column, target_column)
-    self.sets.check_model(pairs)
-    scores = self.sets.scores(pairs, **kwargs)[0][:, 0]
-    own = self.weights(pairs.inputs)
+    new = copy(self) # who predicts meanwhile has the old calibration
+    new.sets = copy(self.sets)
+    pairs = new.sets.read(inputs, targets, input_column, target_column)
+    new.sets.check_model(pairs)
+    scores = new.sets.scores(pairs, **kwargs)[0][:, 0]
+    own = new.weights(pairs.inputs)
     if np.isinf(own).any(): raise ValueError(
         "ratio must give finite numbers here: inputs that calibrate were possible")
-    return self._weighted(scores, own)
+    self.__dict__ = vars(new._weighted(scores, own)) # all at once
+    return self
 
 # %% ../../nbs/decisions/03_weighted.ipynb #360e504d
 @patch
@@ -156,6 +163,7 @@ def predict(self:WeightedLevelSets,
 )->list[PredictionSet]: # [n] sets; a warning says how many are abstentions
     "Sets, each at the threshold for its own weight; abstentions where that is −∞"
     if isinstance(inputs, str): return self.predict([inputs], **kwargs)[0]
+    self = copy(self) # it may be calibrated again meanwhile
     t = self.thresholds(inputs)
     if n := np.isneginf(t).sum(): warnings.warn(
         f"{n} of {len(t)} sets are abstentions, which hold everything: no calibration "
@@ -169,6 +177,7 @@ def thresholds(self:WeightedLevelSets,
     inputs:Sequence, # [n] inputs of the new kind
 )->np.ndarray: # [n]
     "The threshold of each input; `RuntimeError` before calibration"
+    self = copy(self) # one calibration
     if self.guarantee is None: raise RuntimeError("WeightedLevelSets is not "
         "calibrated yet, or its sets or ratio have changed since: call calibrate")
     new = self.weights(check_inputs(inputs)) if len(inputs) else np.zeros(0)
@@ -186,6 +195,9 @@ def save(self:WeightedLevelSets,
     "Save the settings of the sets, with scores and weights of their pairs in the notes"
     self.thresholds([]) # calibrated?
     least = ceil(1/check_risk(self.sets.alpha)) # the pairs need not give a threshold
+    if least > 10**6: raise ValueError(
+        "weighted sets are saved at coverages up to 1 - 1e-6, not "
+        f"{self.sets.coverage}")
     plain = copy(self.sets).calibrate_scores(np.zeros(least)) # so this one is none
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
@@ -209,8 +221,14 @@ def load(cls:WeightedLevelSets,
     c = own["coefficients"]
     sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    w = np.array(own["weights"], float)
-    scores = check_log_likelihoods([-np.inf if s is None else s for s in own["scores"]])
+    try:
+        if c is not None: check_scores(c) # numbers
+        w = np.array(own["weights"], float)
+        scores = [-np.inf if s is None else s for s in own["scores"]]
+        scores = check_log_likelihoods(scores)
+    except TypeError as e: raise ValueError(f"{folder}: no numbers ({e})") from None
+    if sets.known is not None and len(sets.known) != len(scores): raise ValueError(
+        f"{folder} has {len(scores)} scores of {len(sets.known)} calibration inputs")
     if w.shape != scores.shape or not ((0 <= w) & (w < np.inf)).all(): raise ValueError(
         f"{folder} must have a weight for each of {len(scores)} pairs, not negative")
     return new._weighted(scores, w)

@@ -30,6 +30,7 @@ def density_ratio(old: Sequence, new: Sequence, features: Callable, penalty: flo
     ...
 class WeightedLevelSets:
     """Level sets for inputs of another distribution (Tibshirani et al. 2019)"""
+    __dict__: Any
     _guarantee: Any
     _of: Any
     _own: Any

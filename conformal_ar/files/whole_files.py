@@ -54,16 +54,19 @@ def write_text(
 @contextmanager
 def only_one(
     folder, # That is there
+    wait:bool=True, # Until it is free? Else an error
 ):
-    "Hold a folder: others who ask for it wait, in this process and in others"
-    try: from fcntl import LOCK_EX, flock
+    "Hold a folder, in this process and in others, until the block ends"
+    try: from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError: flock = None # Windows
     if flock is None:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        flock(handle, LOCK_EX)
+        try: flock(handle, LOCK_EX | (0 if wait else LOCK_NB))
+        except BlockingIOError: raise ValueError(f"{folder} is in use by another run: "
+            "wait until that has ended, or choose another output") from None
         yield
     finally: os.close(handle) # a killed process lets go as well
 

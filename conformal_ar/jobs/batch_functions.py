@@ -8,7 +8,7 @@ __all__ = ['check_one_by_one', 'predict_each', 'Batches', 'PredictBatches', 'sco
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #62cd6c62
 import warnings
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -227,15 +227,24 @@ class SetRecords:
         take:Callable,  # Rows of a block to inputs
         read:Callable,  # Inputs and the model to what set_records takes as read
         cleaned:bool=False, # May the text for the model be another one?
-        show:Callable|None=None, # Is told each line and its set
+        show:Callable|None=None, # Is called with each line and its set
     ):
         self.procedure, self.take, self.read = make(), take, read
         self.cleaned, self.show = cleaned, show
 
-    def records(self, rows):
-        inputs = self.take(rows)
+    def records(self,
+        rows:list, # (line, row), as blocks have them
+    )->list: # A dictionary for each row
+        "Records of rows, one input at a time"
+        return self.of_inputs(self.take(rows), partial(predict_each, self.procedure))
+
+    def of_inputs(self,
+        inputs:list,      # Of Input
+        predict:Callable, # Texts to sets, or exceptions
+    )->list: # A dictionary for each input
+        "Records of inputs"
         good, bad, notes = self.read(inputs, self.procedure.model)
-        sets = predict_each(self.procedure, [text for _, text in good])
+        sets = predict([text for _, text in good]) if good else []
         for (x, _), s in zip(good, sets):
             if self.show and not isinstance(s, Exception): self.show(x.line, s)
         return set_records(inputs, (good, bad, notes), sets, self.cleaned)

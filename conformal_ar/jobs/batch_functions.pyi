@@ -109,9 +109,19 @@ class SetRecords:
         take: Rows of a block to inputs
         read: Inputs and the model to what set_records takes as read
         cleaned: May the text for the model be another one?
-        show: Is told each line and its set"""
+        show: Is called with each line and its set"""
         ...
-    def records(self, rows): ...
+    def records(self, rows: list) -> list:
+        """Records of rows, one input at a time
+
+        rows: (line, row), as blocks have them"""
+        ...
+    def of_inputs(self, inputs: list, predict: Callable) -> list:
+        """Records of inputs
+
+        inputs: Of Input
+        predict: Texts to sets, or exceptions"""
+        ...
 def sum_up(records) -> str:
     """How many sets there are, and of which sizes
 

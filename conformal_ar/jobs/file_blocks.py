@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MANIFEST', 'Blocks', 'open_blocks', 'check_column', 'digest', 'write_manifest', 'BlockWriter', 'read_blocks',
-           'unfinished', 'member_rows', 'own_columns', 'sets_csv']
+           'interruptible', 'member_rows', 'own_columns', 'sets_csv']
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #96c4753f
 import io, json
@@ -20,10 +20,10 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..files.whole_files import (
-    check_writable, jsonable, write_text)
+    check_writable, jsonable, only_one, write_text)
 from conformal_ar.files.csv_jsonl import (
-    BadRow, csv_lists, csv_row, csv_rows, json_rows, at, csv_text, delimiter_of,
-    jsonl_text)
+    BadRow, at, check_format, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
+    json_rows, jsonl_text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):
@@ -112,10 +112,12 @@ def open_blocks(
 )->Blocks:
     "Find the blocks of a file, in one pass"
     path, header, delimiter = Path(path).resolve(), None, None
-    if path.suffix.lower() == ".parquet": spans = _spans(_parquet_spans(path, size))
-    else:
-        try: header, delimiter, spans = _text_blocks(path, size, plain)
-        except ValueError as e: raise ValueError(f"{path}: {e}") from None
+    parquet = path.suffix.lower() == ".parquet"
+    with open(path, "rb") as file: check_format(path, file.read(8), parquet)
+    try:
+        if parquet: spans = _spans(_parquet_spans(path, size))
+        else: header, delimiter, spans = _text_blocks(path, size, plain)
+    except (ValueError, OSError) as e: raise ValueError(f"{path}: {e}") from None
     if len(spans) == 0: raise ValueError(f"{path}: there are no rows")
     return Blocks(path, size, spans, header, delimiter, plain)
 
@@ -221,23 +223,24 @@ def read_blocks(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #80e6aa5d
 @contextmanager
-def unfinished(
-    folder:str|Path, # Of run_blocks
+def interruptible(
+    folder:str|Path, # Of run_blocks; made if missing
     blocks:Blocks,   # The input
-    say:Callable,    # Is told what is there when the run ends early
+    say:Callable,    # Is called with what is there when the run ends early
 ):
-    "Say how to go on where a run is interrupted; a folder without blocks goes"
-    try: yield
-    except ValueError: raise # nothing was begun
-    except BaseException:
-        if n := sum(map(_is_block, Path(folder).glob("*"))): say(
-            f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are finished, "
-            f"in {folder}: the same command goes on from there")
-        else:
-            with suppress(OSError):
-                (Path(folder)/MANIFEST).unlink()
-                Path(folder).rmdir()
-        raise
+    "Hold a folder for a run, and say how to go on where it is interrupted"
+    with only_one(check_writable(folder), wait=False):
+        try: yield
+        except BaseException as e:
+            n = sum(map(_is_block, Path(folder).glob("*")))
+            if n and not isinstance(e, ValueError): say(
+                f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are "
+                f"finished, in {folder}: the same command goes on from there")
+            if not n:
+                with suppress(OSError): # nothing was begun
+                    (Path(folder)/MANIFEST).unlink(missing_ok=True)
+                    Path(folder).rmdir()
+            raise
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #fa34cfb6
 _head = ["line", "input"]

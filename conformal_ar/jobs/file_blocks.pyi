@@ -88,12 +88,12 @@ def read_blocks(folder: str | Path, only: int | None=None) -> Iterator[dict]:
     only: Number of a block; None: all, which must be there"""
     ...
 @contextmanager
-def unfinished(folder: str | Path, blocks: Blocks, say: Callable):
-    """Say how to go on where a run is interrupted; a folder without blocks goes
+def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
+    """Hold a folder for a run, and say how to go on where it is interrupted
 
-    folder: Of run_blocks
+    folder: Of run_blocks; made if missing
     blocks: The input
-    say: Is told what is there when the run ends early"""
+    say: Is called with what is there when the run ends early"""
     ...
 _head: Any
 _tail: Any

@@ -218,7 +218,9 @@ def check_derived(cp):
         if made: fits = (
             (t == made[label].thresholds).all() and abs(g.coverage - h.coverage) < 1e-9
             and (g.kind, g.k, one.coverable) == (h.kind, h.k, made[label].coverable))
-        elif g.kind == "fdr": fits = abs(g.coverage - 1 + cp.risk) < 1e-9
+        elif g.kind == "fdr": fits = (
+            abs(g.coverage - 1 + cp.risk) < 1e-9
+            and one.coverable + g.k == g.n_cal and len(one.scores) <= g.k)
         else:
             most = 1 - g.k/(g.n_cal + 1)
             least = most if g.kind in ("marginal", "group") else 0
