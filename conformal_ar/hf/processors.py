@@ -106,7 +106,7 @@ class Processed(Wrapper):
     def __init__(self,
         ar:Autoregressor, # The model
         logits_processor:list, # Logits processors of transformers
-        name:str|None=None, # Name and version of rules that hold functions, as in "dates 2"
+        name:str|None=None, # Name and version of rules with functions: "dates 2"
     ):
         super().__init__(ar)
         self.name = name
