@@ -22,6 +22,7 @@ from .causal import HFCausal
 from .processors import Processed, described
 from .seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.procedure import Procedure
 from ..search.autoregressive import optional
 from ..search.threshold import threshold_search
 
@@ -43,7 +44,8 @@ def _check_start(ids):
         "with one token, the same for all inputs; force further ones by a rule "
         "(forced_bos_token_id, prefix_allowed_tokens_fn)")
 
-def prepared(model, ids, config, encoder_outputs=None, attention_mask=None):
+def prepared(model:PreTrainedModel, ids:torch.Tensor, config:GenerationConfig,
+             encoder_outputs:tuple|None=None, attention_mask:torch.Tensor|None=None):
     "A call of `generate` as an adapter"
     end, pad = config.eos_token_id, config.pad_token_id
     if isinstance(end, list): end, = end
@@ -75,7 +77,7 @@ def _inputs(kwargs):
     return given
 
 # %% ../../nbs/hf/12_generate.ipynb #c1dbdf49
-def check_request(model, config, criteria):
+def check_request(model:PreTrainedModel, config:GenerationConfig, criteria:list):
     "Raise for what a conformal search cannot honour"
     mode = config.get_generation_mode()
     if mode != GenerationMode.GREEDY_SEARCH: raise ValueError(
@@ -135,7 +137,7 @@ def conformal_generate(
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int=1024, # Most prefixes in a call of the model; never changes the result
     max_candidates:int|None=None, # Budget: most unfinished prefixes of an input
-    sets:"ConformalLevelSets|DynamicConformalBeams|None"=None, # They must be theirs
+    sets:Procedure|None=None, # Calibrated; anything else than its own is an error
     **model_kwargs, # From generate
 )->ConformalGenerateOutput:
     "All sequences whose prefixes pass the thresholds, under the rules of `generate`"
@@ -156,12 +158,7 @@ def conformal_generate(
     return _output(table, input_ids, normalize)
 
 # %% ../../nbs/hf/12_generate.ipynb #ac32e9fd
-def check_calibrated(
-    ar:HFModel, # What generate runs on
-    rules:LogitsProcessorList, # What it applies
-    search:dict, # Its thresholds and limits
-    sets:"ConformalLevelSets|DynamicConformalBeams", # What was calibrated
-):
+def check_calibrated(ar:HFModel, rules:LogitsProcessorList, search:dict, sets:Procedure):
     "Raise when `generate` does something else than what calibration saw"
     seen, own = generate_arguments(sets), optional(sets.model, "bare")
     through = ("Coverage is guaranteed under the same conditions only; sets=None lets "
@@ -169,8 +166,8 @@ def check_calibrated(
     if ar.model is not own.model: raise ValueError(
         "generate runs on another model object than calibration: call "
         f"sets.model.model.generate, its weights as they were. {through}")
-    now, then = (dict(kept, dtype=one.dtype, special=(
-        one.start_token_id, one.end_token_id, one.pad_token_id))
+    now, then = (kept | {"dtype": one.dtype, "start, end and padding": (
+        one.start_token_id, one.end_token_id, one.pad_token_id)}
         for kept, one in ((search, ar), ({k: seen[k] for k in search}, own)))
     for name, value in then.items():
         if not np.array_equal(now[name], value): raise ValueError(
@@ -186,7 +183,7 @@ def check_calibrated(
 
 # %% ../../nbs/hf/12_generate.ipynb #cadfbe8f
 def generate_arguments(
-    sets:"ConformalLevelSets|DynamicConformalBeams", # Calibrated, without groups
+    sets:Procedure, # ConformalLevelSets or DynamicConformalBeams, without groups
 )->dict: # Keywords of generate
     "What `generate` needs to search the sets of a calibrated procedure"
     if type(sets) not in (DynamicConformalBeams, ConformalLevelSets): raise TypeError(

@@ -68,7 +68,7 @@ class Processed(Wrapper):
     def __init__(self, ar: Autoregressor, logits_processor: list, name: str | None=None):
         """ar: The model
         logits_processor: Logits processors of transformers
-        name: Name and version of rules that hold functions, as in "dates 2" """
+        name: Name and version of rules with functions: "dates 2" """
         ...
     def __repr__(self): ...
     def _ruled(self, log_probs, ids, known):
