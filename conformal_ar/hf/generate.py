@@ -158,9 +158,11 @@ def conformal_generate(
     return _output(table, input_ids, normalize)
 
 # %% ../../nbs/hf/12_generate.ipynb #ac32e9fd
-def check_calibrated(ar:HFModel, rules:LogitsProcessorList, search:dict, sets:Procedure):
+def check_calibrated(ar:HFModel, rules:LogitsProcessorList, search:dict,
+                     sets:Procedure):
     "Raise when `generate` does something else than what calibration saw"
     seen, own = generate_arguments(sets), optional(sets.model, "bare")
+    known = seen["logits_processor"]
     through = ("Coverage is guaranteed under the same conditions only; sets=None lets "
                "others through, without a guarantee")
     if ar.model is not own.model: raise ValueError(
@@ -174,12 +176,10 @@ def check_calibrated(ar:HFModel, rules:LogitsProcessorList, search:dict, sets:Pr
             f"calibration saw {name}={value}, and generate, by its keywords "
             f"or stopping criteria, has {now[name]}. {through}")
     def names(objects): return [type(o).__name__ for o in objects]
-    if repr(described(rules)) != repr(described(seen["logits_processor"])):
-        raise ValueError(
-            f"calibration saw the rules {names(seen['logits_processor'])}, and generate "
-            f"applies {names(rules)}, differing in class, settings or order (some may "
-            "come from model.generation_config): calibrate with Processed(model, "
-            f"rules). {through}")
+    if repr(described(rules)) != repr(described(known)): raise ValueError(
+        f"calibration saw the rules {names(known)}, and generate applies "
+        f"{names(rules)}, differing in class, settings or order (some may "
+        f"come from model.generation_config): use Processed(model, rules). {through}")
 
 # %% ../../nbs/hf/12_generate.ipynb #cadfbe8f
 def generate_arguments(
