@@ -24,7 +24,7 @@ from .decisions.monitor import ExchangeabilityMonitor as ExchangeabilityMonitor
 from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal
 from .hf.vllm import VLLMCausal as VLLMCausal
-from .hf.vllm_server import VLLMServer as VLLMServer
+from .hf.vllm import VLLMServer as VLLMServer
 from .hf.processors import Processed as Processed
 from .hf.masks import Masked as Masked
 from .hf.generate import conformal_generate as conformal_generate

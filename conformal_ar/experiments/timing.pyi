@@ -57,7 +57,7 @@ class Task:
         """Threshold search within the task's budget, or without one"""
         ...
 PAIRS: Any
-def held_out(name):
+def held_out(name: str):
     """Held-out pairs of a task"""
     ...
 def _as_loaded(ar, name):
@@ -70,18 +70,18 @@ def load_task(name: str, device=None, scale: float=1.0) -> Task:
     device: Where to run
     scale: Share of the usual calibration pairs"""
     ...
-def batches(ar, inputs: list, size: int, length=None):
+def batches(ar: HFSeq2Seq, inputs: list, size: int, length: np.ndarray | None=None):
     """Tokenised inputs of like length
 
     ar: The model
     inputs: [n] texts
     size: Inputs in a batch
-    length: [n] lengths of targets, the second thing to sort by"""
+    length: [n] lengths of targets, to sort by as well"""
     ...
 def _forced_batch(ar, ids, mask, targets, row):
     """[R, L-1] log-probabilities of all tokens but the first; `row` [R] names the inputs"""
     ...
-def forced(ar, inputs: list, ids: torch.Tensor, n_tokens: int, batch_size: int=256, out: list | None=None) -> int:
+def forced(ar: HFSeq2Seq, inputs: list, ids: torch.Tensor, n_tokens: int, batch_size: int=256, out: list | None=None) -> int:
     """Teacher forcing, encoder and keys of cross-attention once per input: the limit
 
     ar: The model
@@ -109,29 +109,8 @@ class Bench:
     def alternate(self, task, runs, **kwargs):
         """Rounds of functions, within this bench's limits"""
         ...
-    def search_and_limit(self, name: str, dtype) -> tuple:
-        """The search and, with as many decoder tokens, its limit
+    def limit(self, name: str) -> list:
+        """Decoder rows per second of the search against those of teacher forcing
 
-        name: Task
-        dtype: Of weights, search and limit"""
+        name: Task"""
         ...
-    def limit(self, name: str, dtype=torch.float32) -> list:
-        """Decoder rows per second of the search against those of teacher forcing"""
-        ...
-def in_dtype(task, dtype):
-    """The task with its model in another dtype"""
-    ...
-def score_pairs(task: Task, inputs: list, ids: torch.Tensor) -> int:
-    """Score targets by teacher forcing, 256 pairs in a pass
-
-    task: The model
-    inputs: [n] texts
-    ids: [n, L] targets"""
-    ...
-def encoded(ar, inputs: list, size: int=256) -> int:
-    """The encoder alone
-
-    ar: The model
-    inputs: [n] texts
-    size: Inputs in a batch"""
-    ...

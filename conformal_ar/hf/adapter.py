@@ -98,11 +98,14 @@ def _check_texts(self:HFModel, texts, what):
 # %% ../../nbs/hf/01_adapter.ipynb #b0e7f6e9
 @patch
 def _check_known(self:HFModel, texts, ids, what):
-    "Raise when a row of `ids` contains the unknown token"
-    unk = self.tokenizer.unk_token_id
+    "Raise when a row of `ids` has an unknown token that its text does not spell"
+    unk, word = self.tokenizer.unk_token_id, self.tokenizer.unk_token
+    if unk is None or not any(unk in row for row in ids): return
+    if unk not in (self.end_token_id, self.pad_token_id): word = None
+    usual = self._ids([""], what == "target")[0].count(unk)
     for i, (text, row) in enumerate(zip(texts, ids)):
-        if unk is not None and unk in row:
-            raise ValueError(f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
+        if row.count(unk) > usual + (text.count(word) if word else 0): raise ValueError(
+            f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)

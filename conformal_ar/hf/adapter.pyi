@@ -47,7 +47,7 @@ class HFModel:
         """Raise unless `texts` is a list of strings"""
         ...
     def _check_known(self, texts, ids, what):
-        """Raise when a row of `ids` contains the unknown token"""
+        """Raise when a row of `ids` has an unknown token that its text does not spell"""
         ...
     @property
     def positions(self) -> int:

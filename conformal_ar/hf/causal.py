@@ -22,8 +22,7 @@ from .caches import (PrefixLayer, cache_bytes, continue_cache,
                                     make_blocks, prefix_bytes, sharing,
                                     why_copied)
 from .supported import row_tokens, special_ids
-from .tokenizers import (what_is_unknown, chat_prompts,
-                                        start_ids)
+from .tokenizers import chat_prompts, start_ids
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class HFCausal(HFModel):
@@ -85,16 +84,6 @@ def _ids(self:HFCausal, texts, target=False):
                          verbose=False)["input_ids"]
     start = [] if target else start_ids(self.tokenizer)
     return [row if row[:len(start)] == start else start + row for row in ids]
-
-@patch
-def _check_known(self:HFCausal, texts, ids, what):
-    unk, word = self.tokenizer.unk_token_id, self.tokenizer.unk_token
-    if unk not in (self.end_token_id, self.pad_token_id):
-        return HFModel._check_known(self, texts, ids, what)
-    before = start_ids(self.tokenizer).count(unk) if what == "input" else 0
-    for i, (text, row) in enumerate(zip(texts, ids)): # spelt out it is known
-        if row.count(unk) > before + text.count(word): raise ValueError(
-            f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
 
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03
 @patch
