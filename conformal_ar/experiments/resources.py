@@ -16,7 +16,6 @@ from typing import Callable
 import numpy as np
 import torch
 
-from ..search.autoregressive import spend
 from .timing import Bench, Task, compare, timed
 from ..hf.seq2seq import HFSeq2Seq
 from ..search.threshold import threshold_search
@@ -161,10 +160,9 @@ def small_llama(
 
 # %% ../../nbs/experiments/13_resources.ipynb #a465646a
 def kept_bytes(state):
-    "Bytes of keys and values of a causal state, with their room"
+    "Bytes of keys and values of a causal state"
     layers = [*state.cache.layers, *(state.prompt.layers if state.prompt else ())]
-    tensors = [x for layer in layers for x in (getattr(layer, "room", None)
-                                               or (layer.keys, layer.values))]
+    tensors = [x for layer in layers for x in (layer.keys, layer.values)]
     return sum({x.untyped_storage().data_ptr(): x.untyped_storage().nbytes()
                 for x in tensors}.values())
 
@@ -184,7 +182,7 @@ def long_prompt(
     rows, seconds = torch.zeros(prefixes, dtype=torch.long), 0.
     for step in range(steps):
         begin = time.process_time()
-        state, log_probs = ar.extend(spend(state), rows, some(prefixes))
+        state, log_probs = ar.extend(state, rows, some(prefixes))
         seconds += time.process_time() - begin
         rows = torch.arange(prefixes)
         rows[some(prefixes//10, 0, prefixes)] = some(prefixes//10, 0, prefixes)

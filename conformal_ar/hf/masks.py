@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 # %% ../../nbs/hf/10_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from ..search.autoregressive import spend
 from ..search.inputs_and_ids import real_tokens, take, to_device
 from .processors import Wrapper, from_model, described_hash
 
@@ -35,10 +34,6 @@ class MaskedState(NamedTuple):
     def incomplete(self):
         "[R] may a token above the floor be missing? None: never"
         return getattr(self.inner, "incomplete", None)
-
-    def spend(self):
-        "The same, to be extended for the last time"
-        return self._replace(inner=spend(self.inner))
 
 # %% ../../nbs/hf/10_masks.ipynb #0d3af466
 class Masked(Wrapper):
@@ -100,7 +95,7 @@ def start(self:Masked,
 @patch
 @torch.inference_mode()
 def extend(self:Masked,
-    state:MaskedState, # Stays usable, unless it is spend(state)
+    state:MaskedState, # Stays usable
     rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
     tokens:torch.Tensor, # [R] token to append to each
     floor:torch.Tensor|None=None # [R] where lower values need not be exact

@@ -2,7 +2,6 @@
 from typing import Any
 from typing import Any, NamedTuple, Protocol
 import torch
-from ..search.autoregressive import spend
 from .processors import Wrapper
 class Mask(Protocol):
     """Forbids tokens; without a state of its own"""
@@ -23,9 +22,6 @@ class MaskedState(NamedTuple):
     @property
     def incomplete(self):
         """[R] may a token above the floor be missing? None: never"""
-        ...
-    def spend(self):
-        """The same, to be extended for the last time"""
         ...
 class Masked(Wrapper):
     """An `Autoregressor` that gives no probability to what masks forbid"""
@@ -58,7 +54,7 @@ class Masked(Wrapper):
     def extend(self, state: MaskedState, rows: torch.Tensor, tokens: torch.Tensor, floor: torch.Tensor | None=None) -> tuple:
         """Log-probabilities after one more token; −∞ where forbidden
 
-        state: Stays usable, unless it is spend(state)
+        state: Stays usable
         rows: [R] rows of state to continue, repeats allowed
         tokens: [R] token to append to each
         floor: [R] where lower values need not be exact"""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np, torch
 from fastcore.basics import patch
 from transformers import LogitsProcessorList
-from ..search.autoregressive import optional, spend, stepwise_scores
+from ..search.autoregressive import optional, stepwise_scores
 from ..search.inputs_and_ids import to_device
 from .supported import check_tokens
 
@@ -25,10 +25,6 @@ class ProcessedState(NamedTuple):
     inner:Any # State of the model itself
     ids:torch.Tensor # [R, S] the tokens so far, start token or prompt included
     owner:torch.Tensor # [R] input of each prefix, its index in generate; −1 elsewhere
-
-    def spend(self):
-        "The same, to be extended for the last time"
-        return self._replace(inner=spend(self.inner))
 
 # %% ../../nbs/hf/09_processors.ipynb #059a2253
 def from_model(name):
@@ -145,7 +141,7 @@ def start(self:Processed,
 @patch
 @torch.inference_mode()
 def extend(self:Processed,
-    state:ProcessedState, # Stays usable, unless it is spend(state)
+    state:ProcessedState, # Stays usable
     rows:torch.Tensor, # [R] rows of state to continue, repeats allowed
     tokens:torch.Tensor # [R] token to append to each
 )->tuple: # State of R rows and [R, V] log-probabilities of the next token

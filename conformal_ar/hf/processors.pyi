@@ -2,15 +2,11 @@
 from typing import Any
 from typing import Any, NamedTuple
 import torch
-from ..search.autoregressive import spend
 class ProcessedState(NamedTuple):
     """Prefixes that wait to be extended"""
     inner: Any
     ids: torch.Tensor
     owner: torch.Tensor
-    def spend(self):
-        """The same, to be extended for the last time"""
-        ...
 def from_model(name):
     """What a wrapper has from its model, or the default"""
     ...
@@ -65,7 +61,7 @@ class Processed(Wrapper):
     def extend(self, state: ProcessedState, rows: torch.Tensor, tokens: torch.Tensor) -> tuple:
         """Log-probabilities after one more token, under the rules
 
-        state: Stays usable, unless it is spend(state)
+        state: Stays usable
         rows: [R] rows of state to continue, repeats allowed
         tokens: [R] token to append to each"""
         ...
