@@ -18,9 +18,8 @@ from transformers.cache_utils import DynamicLayer
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel, pad_rows
-from .caches import (PrefixLayer, cache_bytes, continue_cache,
-                                    make_blocks, prefix_bytes, sharing,
-                                    why_copied)
+from .caches import (PrefixLayer, cache_bytes, make_blocks,
+                                    prefix_bytes, select_rows, sharing, why_copied)
 from .supported import row_tokens, special_ids
 from .tokenizers import chat_prompts, start_ids
 
@@ -156,14 +155,8 @@ class CausalState(NamedTuple):
     cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
     mask:torch.Tensor # [B, S] of prompts, or [R, S]: 1 for tokens, 0 for padding
     used:torch.Tensor # [R] tokens of each row, those of its prompt too; on the host
-    slots:torch.Tensor=None # [R] row of cache that holds each prefix; None: in order
-    spent:bool=False # May extend use its memory again?
     prompt:DynamicCache=None # Keys and values of prompts, one row per input
     owner:torch.Tensor=None # [R] which prompt each prefix continues; on the host
-
-    def spend(self):
-        "The same, to be extended for the last time"
-        return self._replace(spent=True)
 
 # %% ../../nbs/hf/06_causal.ipynb #300cae97
 @patch
@@ -183,10 +176,10 @@ def _begin(self:HFCausal, ids, mask):
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
-def _continued(self:HFCausal, state, inside, ids):
+def _continued(self:HFCausal, state, ids):
     "[R, V] logits after one token more, by rows that share their prompts"
-    owner, used = state.owner[inside], state.used[inside]
-    blocks = make_blocks(owner, state.prompt, state.mask, torch.float32)
+    used = state.used
+    blocks = make_blocks(state.owner, state.prompt, state.mask, torch.float32)
     whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
     if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
     places = to_device(used[:, None] - 1 + self._first, self.device)
@@ -210,17 +203,15 @@ def extend(self:HFCausal, state, rows, tokens):
     rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
     used = state.used[rows] + 1
     self._check_positions(used)
-    cache, slots, inside = continue_cache(state.cache, state.slots, rows, state.spent)
-    new = state._replace(cache=cache, used=used, slots=slots, spent=False)
-    last, there = (to_device(x, self.device) for x in (tokens[inside, None], inside))
+    new = state._replace(cache=select_rows(state.cache, rows), used=used)
+    last = to_device(tokens[:, None], self.device)
     if state.prompt is not None:
         new = new._replace(owner=state.owner[rows])
-        logits = self._continued(new, inside, last)
+        logits = self._continued(new, last)
     else:
         mask = state.mask[to_device(rows, self.device)]
         new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
-        logits = self._logits(last, new.mask[there], cache=cache)[:, 0]
-    if slots is not None: logits = logits[to_device(slots, self.device)]
+        logits = self._logits(last, new.mask, cache=new.cache)[:, 0]
     return new, self._log_probs(logits)
 
 # %% ../../nbs/hf/06_causal.ipynb #16d2a5c2

@@ -31,6 +31,7 @@ class WrappedState(NamedTuple):
         "[R] may a token above the floor be missing? None: never"
         return getattr(self.inner, "incomplete", None)
 
+
 # %% ../../nbs/hf/09_processors.ipynb #059a2253
 def from_model(
     name:str, # Of an attribute

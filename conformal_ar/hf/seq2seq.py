@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel, pad_rows
 from .caches import (
-    PrefixLayer, cache_bytes, continue_cache, make_blocks, prefix_bytes, select_rows)
+    PrefixLayer, cache_bytes, make_blocks, prefix_bytes, select_rows)
 from .lean import LeanT5, encode, fill_cross, lean_t5, step
 from .supported import row_tokens, special_id
 
@@ -86,12 +86,6 @@ class Seq2SeqState(NamedTuple):
     mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
     owner:torch.Tensor # [R] which input each prefix belongs to; on the host
     lean:LeanT5=None # Weights for steps without modules, where that may be
-    slots:torch.Tensor=None # [R] row of own that holds each prefix; None: in order
-    spent:bool=False # May extend use its memory again?
-
-    def spend(self):
-        "The same, to be extended for the last time"
-        return self._replace(spent=True)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
@@ -164,12 +158,8 @@ def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     words = self.vocab_size if state.lean is None else len(state.lean.head)
     rows, tokens = row_tokens(rows, tokens, len(state.owner), words)
-    own, slots, inside = continue_cache(state.own, state.slots, rows, state.spent)
-    owner = state.owner[rows]
-    new, log_probs = self._step(own, state.cross, state.hidden, state.mask,
-                                owner[inside], tokens[inside], state.lean)
-    if slots is not None: log_probs = log_probs[to_device(slots, self.device)]
-    return new._replace(owner=owner, slots=slots), log_probs
+    return self._step(select_rows(state.own, rows), state.cross, state.hidden,
+                      state.mask, state.owner[rows], tokens, state.lean)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #ed4c4687
 @patch

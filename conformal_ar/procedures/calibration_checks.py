@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['check_group', 'check_texts', 'check_steps', 'check_quantile', 'refuse_budget', 'lost_targets', 'group_prefix',
            'refuse_ranks', 'refuse_unbounded', 'largest_feasible', 'warn_selected', 'check_calibrated', 'check_shape',
-           'check_target', 'check_tested', 'check_classes', 'refuse_model', 'refuse_rules', 'warn_calibrated_on']
+           'check_target', 'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed',
+           'probe_tensors', 'check_probe', 'warn_calibrated_on']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -13,6 +14,7 @@ from copy import copy
 from fractions import Fraction
 
 import numpy as np
+import torch
 
 from .equivalence import ClassSet, canonical_form
 from ..theory.groups import by_length
@@ -176,22 +178,51 @@ def check_classes(sets, canonicalize):
                 f"{key!r:.60} in it, but canonicalize gives {form!r:.60}")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4e43ede3
-def refuse_model(apart, rounding, same):
-    "An error for a model that is not what was calibrated"
-    raise ValueError(
-        "the model is not what was calibrated: its probe pairs "
-        + (f"score otherwise, by {apart:.2g} nats per token where rounding explains "
-           f"{rounding:.1g}" if same else "decode to other texts")
-        + ". Weights, settings, tokenizer, chat template, rules or dtype have changed "
-        "since the calibration, whose guarantee does not carry over: undo the change, "
-        "or calibrate again")
+def scored_again(score):
+    "What `score()` gives; an error where the model cannot take its probe pairs"
+    try: return score()
+    except (ValueError, TypeError, LookupError, AttributeError) as e:
+        raise ValueError(f"the model cannot score its probe pairs ({e}): it or its "
+            "tokenizer is not what was calibrated; calibrate again") from e
 
-def refuse_rules():
-    "An error for wrappers with other rules than when it was calibrated"
+def refuse_imprecise(apart):
+    "An error for a model that could not be known again"
     raise ValueError(
-        "the model is not what was calibrated: its rules or masks have changed since "
-        "the calibration, whose guarantee does not carry over: undo the change, or "
-        "calibrate again")
+        f"the scores of a pair differ by {apart:.2g} nats per token with how they are "
+        "found, more than between models: try float32")
+
+def refuse_changed(apart, rounding, same_texts, same_rules):
+    "An error for a model that is not what was calibrated"
+    what = ("probe pairs decode to other texts" if not same_texts else
+            f"probe pairs score otherwise, by {apart:.2g} nats per token where "
+            f"rounding explains {rounding:.1g}" if not apart <= rounding else
+            "rules or masks have changed" if not same_rules else None)
+    if what: raise ValueError(
+        f"the model is not what was calibrated: its {what}. Weights, settings, "
+        "tokenizer, chat template, rules or dtype are others than in the calibration, "
+        "whose guarantee does not carry over: undo the change, or calibrate again")
+
+def probe_tensors(fields):
+    "Inputs, ids and scores of probe pairs that were read; an error for what is none"
+    try:
+        ids = torch.tensor(fields["ids"], dtype=torch.long)
+        scores = torch.tensor([[-np.inf if s is None else s for s in row]
+                               for row in fields["scores"]], dtype=torch.double)
+        inputs = fields["inputs"]
+        if fields["kind"] == "array": inputs = np.array(inputs, fields["dtype"])
+        if fields["kind"] == "tensor":
+            inputs = torch.tensor(inputs, dtype=getattr(torch, fields["dtype"]))
+    except (ValueError, TypeError, AttributeError, OverflowError, RuntimeError) as e:
+        raise ValueError(f"the probe pairs cannot be read ({e})") from None
+    return inputs, ids, scores
+
+def check_probe(fields, inputs, ids, scores, most, rounding):
+    "An error for what cannot be the probe pairs of a calibration"
+    alike = len(inputs) == len(ids) == len(fields["texts"]) and ids.shape == scores.shape
+    fits = 0 < len(ids) <= most and ids.ndim == 2 and bool((scores <= 1e-3).all())
+    known = fields["kind"] in ("list", "array", "tensor")
+    if not (alike and fits and known and rounding[0] <= fields["rounding"] <= rounding[1]):
+        raise ValueError("the probe pairs cannot be those of a calibration")
 
 def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"

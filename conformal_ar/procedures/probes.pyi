@@ -7,6 +7,7 @@ from .pairs import Pairs
 PAIRS: int
 LEAST: float
 HALF: float
+MOST_ROUNDING: float
 SAMPLE: int
 SHARE: float
 class Probe:
@@ -34,6 +35,9 @@ class Probe:
         model: As it is now
         pairs: Of a calibration, or others of their kind
         max_len: Most tokens of a target that a set may hold"""
+        ...
+    def _ways(self, model):
+        """What the model says now: scores at once and token by token, and texts"""
         ...
     def check(self, model: Autoregressor):
         """`ValueError` where the model gives other scores than it did, by more than rounding
@@ -72,19 +76,18 @@ def rules_of(model) -> list:
     model: Autoregressor"""
     ...
 _plain: Any
-def _module(m, found):
-    """Plain attributes of a module, versions of its tensors, and the same below it"""
+def _modules(m, tensors):
+    """Plain attributes, replaced functions and hooks of a module and of those below it"""
     ...
-def _tensor(t):
-    """Identity, version and place of a tensor, and a sample of its values"""
+def _values(tensors):
+    """Identity, version and place of tensors, and a sample of their values"""
     ...
-_parts: Any
-def _tokenizer(t):
-    """Plain attributes of a tokenizer, its number of tokens, and how it reads texts"""
+_opaque: Any
+def _content(value, depth, tensors):
+    """Attributes, items and modules of a value, `depth` deep; its tensors are gathered"""
     ...
-_functions: Any
-def _held(value, depth):
-    """The content of a list, tuple or dictionary; of its objects, their attributes"""
+def _reading(tokenizer):
+    """How a tokenizer reads texts, and its number of tokens"""
     ...
 def visible_state(model):
     """What is cheap to see of a model
@@ -96,7 +99,6 @@ def _input_fields(inputs):
     ...
 def _is_json(x): ...
 PROBE_FIELDS: Any
-MOST_ROUNDING: float
 def input_hashes(inputs: Sequence) -> tuple:
     """Hashes of 32 bits, by which inputs are found again
 

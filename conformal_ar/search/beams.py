@@ -13,7 +13,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, spend
+from .autoregressive import Autoregressor
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, to_host)
 from ..theory.checks import check_count
@@ -66,7 +66,7 @@ def _beam_chunk(ar, inputs, width, max_len):
         rows, live = rows[hope[live.owner]], live.pick(hope[live.owner])
         if live.n == 0: break
         rows, tokens = map(torch.from_numpy, (rows, live.tokens[:, step-1]))
-        state, log_probs = ar.extend(spend(state), rows, tokens)
+        state, log_probs = ar.extend(state, rows, tokens)
     return done, expanded
 
 # %% ../../nbs/search/03_beams.ipynb #545a8714

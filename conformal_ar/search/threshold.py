@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, optional, spend
+from .autoregressive import Autoregressor, optional
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, to_device, to_host)
 from .memory import rows_within
@@ -210,7 +210,6 @@ def run(self:Walk, inputs, owner):
         end = part_end(live.owner[more[0]], size, self.max_candidates is not None)
         rest, more = [c[end:] for c in more], [c[:end] for c in more]
         if len(rest[0]): waiting.append((state, live, rest, step))
-        else: state = spend(state)
         live, step = live.extend(*more, step), step + 1
         rows, tokens = map(torch.from_numpy, more[:2])
         floor = self.floor_for(live, step)
