@@ -218,10 +218,12 @@ def probe_tensors(fields):
 
 def check_probe(fields, inputs, ids, scores, most, rounding):
     "An error for what cannot be the probe pairs of a calibration"
-    alike = len(inputs) == len(ids) == len(fields["texts"]) and ids.shape == scores.shape
+    alike = (len(inputs) == len(ids) == len(fields["texts"])
+             and ids.shape == scores.shape)
     fits = 0 < len(ids) <= most and ids.ndim == 2 and bool((scores <= 1e-3).all())
     known = fields["kind"] in ("list", "array", "tensor")
-    if not (alike and fits and known and rounding[0] <= fields["rounding"] <= rounding[1]):
+    near = rounding[0] <= fields["rounding"] <= rounding[1]
+    if not (alike and fits and known and near):
         raise ValueError("the probe pairs cannot be those of a calibration")
 
 def warn_calibrated_on(again, n):
