@@ -153,7 +153,7 @@ def encode(lean:LeanT5, ids:torch.Tensor, mask:torch.Tensor)->torch.Tensor:
     return _normed(x, stack.norm)
 
 # %% ../../nbs/hf/04_lean.ipynb #d2a88faa
-def fill_cross(lean:LeanT5, cross:"DynamicCache", hidden:torch.Tensor):
+def fill_cross(lean:LeanT5, cross, hidden:torch.Tensor):
     "Keys and values of the source from `hidden` [B, S, D], once for each input"
     for i, (_, source, _) in enumerate(lean.decoder.blocks):
         k, v = (_heads(hidden, w, source.heads) for w in (source.k, source.v))
