@@ -70,9 +70,9 @@ def _timed(f, *args, **kwargs):
     return f(*args, **kwargs), time.perf_counter() - start
 
 # %% ../../nbs/cli/03_demo.ipynb #8c136fbc
-def _demo_runs(name, ar, cal, test, coverages, **own):
+def _demo_runs(task, name, ar, cal, test, coverages, **own):
     "(procedure, sets, seconds) at each coverage, on calibration scores computed once"
-    kind = procedure_class(name)
+    kind = procedure_class(name, task)
     def new(coverage): return kind(ar, coverage=coverage, **own)
     def scores():
         cp = new(coverages[0])
@@ -87,10 +87,10 @@ def _demo_runs(name, ar, cal, test, coverages, **own):
         yield cp, sets, shared + seconds
 
 # %% ../../nbs/cli/03_demo.ipynb #fefe60ec
-def _check_coverages(name, ar, n_cal, coverages, max_len):
+def _check_coverages(task, name, ar, n_cal, coverages, max_len):
     "An error where a procedure cannot guarantee a coverage with so few pairs"
-    for coverage in coverages:
-        procedure_class(name)(ar, coverage=coverage, max_len=max_len).ranks(n_cal)
+    kind = procedure_class(name, task)
+    for c in coverages: kind(ar, coverage=c, max_len=max_len).ranks(n_cal)
 
 # %% ../../nbs/cli/03_demo.ipynb #bd810212
 WIDE = 100 # columns of what is printed
@@ -182,9 +182,9 @@ def _all_runs(task, ar, cal, test, coverages, max_len, most):
     kinds = {kind: dict(own, max_len=max_len, canonicalize=task.forms[0])
              for kind, own in task.demo_procedures.items()}
     kinds["level-sets"]["max_candidates"] = most
-    for kind in kinds: _check_coverages(kind, ar, len(cal), coverages, max_len)
+    for kind in kinds: _check_coverages(task, kind, ar, len(cal), coverages, max_len)
     for kind, own in kinds.items():
-        for cp, sets, seconds in _demo_runs(kind, ar, cal, test, coverages, **own):
+        for cp, sets, seconds in _demo_runs(task, kind, ar, cal, test, coverages, **own):
             ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
             yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
 
@@ -201,14 +201,6 @@ def _demo_texts(task, ar, cal, test, coverages, max_len, most, output):
     _figures(evaluations, rows, output)
     return rows, ["The first test inputs, their targets and their sets:",
         *examples.values(), "", f"results.json and three figures are in {output}"]
-
-# %% ../../nbs/cli/03_demo.ipynb #01dbef39
-def _affordable(ar, pairs, max_len, most=200):
-    "A coverage whose level sets hold at most `most` strings, from validation pairs"
-    import numpy as np
-    from conformal_ar.search.autoregressive import sequence_scores
-    scores = sequence_scores(ar, pairs.inputs, pairs.targets, max_len, progress=True)
-    return min(0.9, max(0.1, np.floor(10*np.mean(scores >= -np.log(most)))/10))
 
 # %% ../../nbs/cli/03_demo.ipynb #c86727da
 def _reaction_example(s, target):
@@ -251,7 +243,7 @@ Output = cli_option(Path|None,
     "Folder for results.json and the figures; demo-TASK by default.")
 OtherResults = cli_option(Path|None, "Another JSON file for the results.")
 Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
-    "several times; by default those of the task, or one that stays affordable.")
+    "several times; by default those of the task.")
 NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
 Budget = cli_option(int|None,
@@ -282,11 +274,10 @@ def demo(
     if results: check_file(results)
     ar = load_model(model or task.name, device)
     from conformal_ar.tasks.shipped import task_max_len
-    (pool, others), max_len = task.pool(), task_max_len(task.name, ar)
+    (pool, _), max_len = task.pool(), task_max_len(task.name, ar)
     cal, test = _split(pool, n_cal, n_test, seed)
     notice(f"{n_cal:,} calibration and {n_test:,} test pairs that the model was not "
            f"trained on, at most {max_len} tokens a sequence")
-    coverages = coverages or [_affordable(ar, others[:60], max_len)]
     run = _demo_molecules if task.molecules else _demo_texts
     rows, lines = run(task, ar, cal, test, coverages, max_len, max_candidates, output)
     for path in filter(None, (output/"results.json", results)):

@@ -104,6 +104,12 @@ def picture(
     svg = canvas.GetDrawingText()
     return svg[svg.index("<svg"):]
 
+# %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001
+@patch
+def picture(self:MoleculeSet, i, size=(200, 140)):
+    "Member i as SVG"
+    return picture(self.keys[i], size)
+
 # %% ../../nbs/tasks/08_chemistry.ipynb #8f166f45
 def _title(s, guarantee, n):
     "The lines above the grid"

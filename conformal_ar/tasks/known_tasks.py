@@ -74,7 +74,7 @@ class Molecules(Task):
 class Reactions(Molecules):
     "Products by a model of edits"
     name, coverage, app_coverage = "reactions", 0.9, 0.9
-    dtypes = "float32",
+    dtypes, maps = ("float32",), True
     demo_pairs, demo_coverages = (400, 200), (0.8, 0.9)
     demo_procedures = {"level-sets": {}}
 
@@ -104,7 +104,7 @@ class Reactions(Molecules):
 class SmilesReactions(Molecules):
     "Products by a model that writes SMILES, as in the paper"
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
-    train_options = "minutes", "packed"
+    train_options, examples = ("minutes", "packed"), () # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
     demo_procedures = {"level-sets": {}, "subsets": dict(by_class=True)}
 

@@ -34,6 +34,8 @@ from ..theory.groups import by_length
 @dataclass(frozen=True, eq=False, repr=False)
 class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
+    maps:bool=False # Are reactions and side products among its columns?
+
     def script(self, i):
         "How the source becomes member i"
         return read_script(ids_script(self.tokens[i]))
@@ -70,12 +72,21 @@ def side_products(self:ProductSet,
     texts = (Chem.MolFragmentToSmiles(changed, p) for p in pieces if touched & {*p})
     return sorted(t for t in map(canonical, texts) if t)
 
+@patch(as_prop=True)
+def more(self:ProductSet)->dict: # Column to values of all members
+    "What a table says beside texts and probabilities"
+    if not self.maps: return {}
+    n = range(len(self))
+    return dict(reactions=[self.reaction(i) for i in n],
+                side_products=[".".join(self.side_products(i)) for i in n])
+
 # %% ../../nbs/tasks/27_product_sets.ipynb #2708510e
 BUDGET = 64 # prefixes; more find hardly any further product
 
 class ProductSets(ConformalLevelSets):
     "Level sets of scripts, merged by product"
     functions = "group", "canonicalize"
+    maps = False # do sets give reactions with atom maps, and side products?
     near, least = -3.5, -12. # nats: where the search of a pair stops at first, and last
 
     @delegates(ConformalLevelSets.__init__)
@@ -150,7 +161,7 @@ def _products(self:ProductSets, s):
     texts = [script_rules(s.input).product(ids[:-1]) for ids in s.tokens]
     s = merge_equivalent(replace(s, texts=texts), self.canonicalize)
     made = {f.name: getattr(s, f.name) for f in fields(s)}
-    return ProductSet(**made | dict(texts=s.keys))
+    return ProductSet(**made | dict(texts=s.keys, maps=self.maps))
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #277b7cc3
 @patch

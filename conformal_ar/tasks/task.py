@@ -14,6 +14,7 @@ from ..files.csv_jsonl import check_input, line_inputs, read_columns
 class Task:
     "Texts of any kind; a task with a name derives from this"
     name = None       # As users type it
+    maps = False      # Can its sets give reactions with atom maps?
     molecules = False # Are its texts SMILES, with pictures, SD files, stereochemistry?
     dtypes = "float32", "bfloat16" # Of its shipped scores
     population = ""   # For which inputs the shipped calibration holds
