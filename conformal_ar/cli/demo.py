@@ -184,7 +184,8 @@ def _all_runs(task, ar, cal, test, coverages, max_len, most):
     kinds["level-sets"]["max_candidates"] = most
     for kind in kinds: _check_coverages(task, kind, ar, len(cal), coverages, max_len)
     for kind, own in kinds.items():
-        for cp, sets, seconds in _demo_runs(task, kind, ar, cal, test, coverages, **own):
+        found = _demo_runs(task, kind, ar, cal, test, coverages, **own)
+        for cp, sets, seconds in found:
             ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
             yield cp, sets, ev, _demo_row(ev, kind, max_len, seconds)
 

@@ -216,7 +216,8 @@ Workers = cli_option(int|None,
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,
-    ignore_stereo:IgnoreStereo=False, maps:Maps=False, ray:Ray=None, workers:Workers=None,
+    ignore_stereo:IgnoreStereo=False, maps:Maps=False,
+    ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     device:Device=None,
 ):
@@ -244,7 +245,8 @@ def predict(
     show = partial(_picture, pictures, cp.guarantee) if pictures else None
     if in_blocks:
         about, make = _job(calibration, lambda: cp, input_column, task, own, show)
-        return _predict_file(blocks, make(), output, about | dict(coverage=coverage, maps=maps))
+        about |= dict(coverage=coverage, maps=maps)
+        return _predict_file(blocks, make(), output, about)
     records = _together(cp, inputs, task, own, show)
     _write(lambda: records, output)
     if is_file: _sum_up(records)

@@ -89,8 +89,9 @@ def shares(
         out[f"among_{k}_interval"] = clopper_pearson_interval(hits, n, .95)
     missed = sum(f.score is None for f in found)
     bad = sum(canonical(p) is None for f in found for p in f.products)
-    return dict(reactions=n, **out, invalid=bad, no_answer=sum(not f.scores for f in found),
-                found=1 - missed/n, feasible=1 - (missed + 1)/(n + 1))
+    return dict(reactions=n, **out, invalid=bad, found=1 - missed/n,
+                no_answer=sum(not f.scores for f in found),
+                feasible=1 - (missed + 1)/(n + 1))
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #a1e00006
 def set_sizes(

@@ -98,7 +98,7 @@ class ProductSets(ConformalLevelSets):
         **kwargs
     ):
         if not isinstance(model, EditScripts): raise TypeError(
-            f"{type(model).__name__} writes no edits: for a model that writes SMILES take "
+            f"{type(model).__name__} writes no edits: for one that writes SMILES take "
             "ConformalLevelSets, or --task reactions-smiles")
         super().__init__(model, max_candidates=max_candidates or BUDGET,
                          canonicalize=canonicalize, **kwargs)
