@@ -24,12 +24,21 @@ def by_inchi(smiles: str) -> str | None:
     ...
 class MoleculeSet(ClassSet):
     """A prediction set of molecules, each with the probability of all its strings"""
+    def drawn(self, i):
+        """Member i as RDKit's molecule, and marks of its drawing"""
+        ...
     def picture(self, i, size=(200, 140)):
         """Member i as SVG"""
         ...
     def _repr_html_(self): ...
     def _repr_svg_(self): ...
 FORMS: Any
+def molecule_svg(mol, size: tuple, **marks) -> str:
+    """A molecule as SVG
+
+    mol: RDKit molecule
+    size: Width and height, pixels"""
+    ...
 def picture(smiles: str, size: tuple=(200, 140)) -> str:
     """A molecule as SVG
 

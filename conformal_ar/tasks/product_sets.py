@@ -26,7 +26,7 @@ from .chemistry import MoleculeSet, canonical
 from .edit_answers import EditScripts, load_edits
 from .edit_rules import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
-from .mapped_edits import script_pictures
+from .mapped_edits import coloured_product
 from .smiles_spellings import rdkit_modules
 from ..theory.groups import by_length
 
@@ -40,9 +40,9 @@ class ProductSet(MoleculeSet):
         "How the source becomes member i"
         return read_script(ids_script(self.tokens[i]))
 
-    def picture(self, i, size=(200, 140)):
-        "Member i as SVG, with the bonds that change in colour"
-        return script_pictures(script_rules(self.input).mol, self.script(i), size)[1]
+    def drawn(self, i):
+        "Member i with colours of the bonds that change"
+        return coloured_product(script_rules(self.input).mol, self.script(i))
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #a01fc98d
 @patch

@@ -12,8 +12,8 @@ class ProductSet(MoleculeSet):
     def script(self, i):
         """How the source becomes member i"""
         ...
-    def picture(self, i, size=(200, 140)):
-        """Member i as SVG, with the bonds that change in colour"""
+    def drawn(self, i):
+        """Member i with colours of the bonds that change"""
         ...
     def reaction(self, i: int) -> str:
         """The reaction that gives a member, the atoms of the product with maps
