@@ -125,10 +125,13 @@ def set_sizes(
     return rows
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #a1e00008
+def _molecule(smiles):
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): return Chem.MolFromSmiles(smiles)
+
 def _elements(smiles):
     "Atoms of each element, hydrogens not counted"
-    return Counter(a.GetSymbol() for a in
-                   rdkit_modules()[0].MolFromSmiles(smiles).GetAtoms())
+    return Counter(a.GetSymbol() for a in _molecule(smiles).GetAtoms())
 
 def error_kind(
     source:str,  # SMILES
@@ -140,8 +143,7 @@ def error_kind(
     if _elements(product) - _elements(source): return "missing reagent"
     if answer is None: return "no answer"
     if {*answer.split(".")} <= {*canonical(source).split(".")}: return "no reaction"
-    one, two = (CalcMolFormula(rdkit_modules()[0].MolFromSmiles(x))
-                for x in (product, answer))
+    one, two = (CalcMolFormula(_molecule(x)) for x in (product, answer))
     return "other site" if one == two else "other reaction"
 
 def error_kinds(pairs, found, most=100, seed=0):
