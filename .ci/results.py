@@ -19,10 +19,11 @@ import house
 root, nbs = house.root, house.nbs
 DEMO = ["-c", "from conformal_ar.cli.entry_point import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
-SLOW = [".ci/test.py", "--flags", "slow", "precision", "chemist"] # rounding, and twenty everyday reactions
+SLOW = [".ci/test.py", "--flags", "slow", "precision"] # rounding
+HELD_OUT = ["-m", "conformal_ar.tasks.edit_evaluation", "held-out", "--reactions", "10000"]
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
-    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], SLOW],
+    "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], [*SHIPPED, "reactions-smiles"], HELD_OUT, SLOW],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_single", ["--only", "single"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
@@ -33,7 +34,7 @@ PAGES = { # they read these files, or use the model by the command line; pages t
     "demo": [], "benchmarks": ["benchmarks"],
     "additions": ["levelsets", "selection", "adaptive", "weighted", "additions_results", "compared",
                   "calibrate", "demo", "predict"],
-    "reactions": ["selection", "adaptive", "weighted", "product_masks", "reactions_results",
+    "reactions": ["selection", "adaptive", "weighted", "reactions_results",
                   "compared", "calibrate", "demo", "predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 

@@ -32,7 +32,7 @@ _names = {
     "hf.processors": "Processed",
     "hf.masks": "Masked",
     "hf.generate": "conformal_generate generate_arguments",
-    "tasks.product_masks": "mask_products",
+    "tasks.product_sets": "ProductSets",
 }
 _modules = {
     *(o for o in _names if "." not in o),

@@ -29,4 +29,4 @@ from .hf.processors import Processed as Processed
 from .hf.masks import Masked as Masked
 from .hf.generate import conformal_generate as conformal_generate
 from .hf.generate import generate_arguments as generate_arguments
-from .tasks.product_masks import mask_products as mask_products
+from .tasks.product_sets import ProductSets as ProductSets

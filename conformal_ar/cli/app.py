@@ -128,9 +128,8 @@ _empty = ("The set is empty: no answer is probable enough at this coverage, whic
 def _set_html(s, task):
     "The members of a set as cards: rank, probability, p-value"
     if not len(s): return html_tag("p", _empty)
-    if task.molecules: from conformal_ar.tasks.chemistry import picture
     def card(i, text):
-        drawn = picture(text) if task.molecules else ""
+        drawn = s.picture(i) if task.molecules else ""
         said = f"{i + 1}. probability {s.probabilities[i]:.2g}"
         if s.p_values is not None: said += f"<br>p-value {s.p_values[i]:.2g}"
         shown = html_tag("code", html.escape(text) or "(the empty text)")

@@ -8,6 +8,7 @@ __all__ = ['build', 'serve']
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
 import html, os, sys, tempfile
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -185,7 +186,7 @@ def build(): # gradio.Blocks
                    delete_cache=(3600, 3600)) as blocks:
         gr.Markdown("# Prediction sets\nSets of answers that contain the right one "
                     "with a probability that you choose: the coverage.")
-        for task in reversed(TASKS.values()):
+        for task in filter(attrgetter("examples"), reversed(TASKS.values())):
             with gr.Tab(task.name.title()):
                 _page(gr, gr.State((task.name, "")), task.label, task.examples,
                       task.app_coverage, task.molecules)

@@ -14,7 +14,7 @@ import typer
 
 from .command_line import (
     Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
-    check_data, check_shares, max_len_for, encode_spellable,
+    check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class, notice,
     notice_lines, error_line, task_and_model, names_with, writable_folder, app)
 from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
@@ -158,30 +158,15 @@ def _max_len(procedure, max_len, others, task, ar):
         return task_max_len(task.name, ar)
     return max_len
 
-# %% ../../nbs/cli/01_calibrate.ipynb #d45190a2
-def _say_forbidden(ar, inputs, targets):
-    "How many true products the masks forbid"
-    from conformal_ar.procedures.pairs import read_pairs
-    each = [(x, t) for x, ts in zip(*read_pairs(inputs, targets)) for t in ts]
-    inputs, targets = zip(*each)
-    ids, _ = encode_spellable(ar, targets)
-    barred = ar.forbidden(inputs, ids).any(1).tolist()
-    if not any(barred): return
-    first = barred.index(True)
-    notice(f"the masks forbid the strings of {sum(barred)} of {len(ids):,} true "
-         "products, and no set can hold these; the first: "
-         f"{targets[first]} from {shortened(inputs[first])}")
-
 # %% ../../nbs/cli/01_calibrate.ipynb #0f0f6a7f
 def named_model(model):
     "A model as it is noted: a shipped name as it is, a folder wherever one stands"
     folder = model not in TASKS and Path(model).is_dir()
     return str(Path(model).resolve()) if folder else model
 
-def _save_calibration(cp, folder, model, task, masks=False):
-    "Save a calibration with the names of its model and task, and whether masks were on"
-    model = named_model(model)
-    cp.save(folder, notes=dict(model=model, task=task.name, masks=masks))
+def _save_calibration(cp, folder, model, task):
+    "Save a calibration with the names of its model and task"
+    cp.save(folder, notes=dict(model=named_model(model), task=task.name))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76
 _most_len = 10_000  # tokens: more than models write; pairs × steps must fit into memory
@@ -212,10 +197,6 @@ Width = cli_option(int|None, "Beam width (subsets, select); 5 by default.", min=
 ByClass = cli_option(bool,
     "Calibrate on molecules in the beam, not strings (subsets of reactions).",
     "--by-class")
-Masks = cli_option(bool,
-    "Forbid strings that are no molecules, more atoms of an element than the source "
-    "has, and copies of its molecules (reactions).",
-    "--masks")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
 Folder = cli_option(Path, "Folder for the calibration.")
@@ -234,7 +215,7 @@ def calibrate(
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     nonempty:Nonempty=False, width:Width=None, by_class:ByClass=False,
     max_len:MaxLen=None, lengths:Lengths=None,
-    pairs:CalibrationPairs=None, masks:Masks=False, input_column:InputColumn="input",
+    pairs:CalibrationPairs=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
     "Calibrate a procedure on pairs of input and target"
@@ -250,8 +231,6 @@ def calibrate(
     named = task or model or data in TASKS
     task, model = task_and_model(task, model, data)
     _check_len(procedure, max_len, lengths, task, data)
-    if masks and not task.has_masks:
-        raise ValueError(f"--masks is for {names_with('has_masks')}")
     if by_class and not task.molecules: raise ValueError(
         f"--by-class needs canonicalize: it is for {names_with('molecules')}")
     also = [] if lengths else [target_column] # else those of the lengths
@@ -259,16 +238,14 @@ def calibrate(
     writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
     ar = load_model(model, device)
-    if masks: ar = task.mask(ar)
     try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, names, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"
         raise NoInput(f"{e}{more}") from e
-    cp = procedure_class(procedure)(ar, canonicalize=task.forms[0],
+    cp = procedure_class(procedure, task)(ar, canonicalize=task.forms[0],
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
-    if masks: _say_forbidden(ar, inputs, targets)
     cp.calibrate(inputs, targets, progress=True)
-    _save_calibration(cp, output, model, task, masks)
+    _save_calibration(cp, output, model, task)
     typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")

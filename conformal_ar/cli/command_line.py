@@ -207,13 +207,12 @@ def _reason(e):
 # %% ../../nbs/cli/00_command_line.ipynb #3337e009
 def load_model(name, device=None):
     "The model behind a name; where there is none, an error that says why"
-    from conformal_ar.hf.hub import open_model
-    from conformal_ar.hf.tokenizers import shipped_models
+    from conformal_ar.tasks.known_tasks import open_model
     if device is not None: check_device(device)
     if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
     try: return open_model(name, device)
     except Exception as e:   # whatever a damaged folder makes the libraries raise
-        known = ", ".join(shipped_models())
+        known = ", ".join(TASKS)
         kind = f"neither shipped ({known}), nor a folder, nor found on the hub"
         if Path(name).is_dir(): kind = "this folder holds none"
         said = f"no model '{name}': {kind} that can be used ({_reason(e)})"
@@ -238,7 +237,7 @@ def check_data(data, task):
     task.check_data()
 
 def names_with(what):
-    "The tasks that have something: molecules, masks"
+    "The tasks that have something, such as molecules"
     return " and ".join(t.name for t in TASKS.values() if getattr(t, what))
 
 # %% ../../nbs/cli/00_command_line.ipynb #541f22d1
@@ -274,18 +273,17 @@ def load_calibration(folder, model, device, task=None):
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = load_model(model, device)
-    if noted["masks"]: ar = home.mask(ar)
     stream = "adaptive" in read_calibration(folder)["notes"]
     read = AdaptiveLevelSets.load if stream else load
     return read(folder, ar, canonicalize=task.forms[0]), task
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
-def procedure_class(name):
-    "The class of a procedure"
+def procedure_class(name, task):
+    "The class of a procedure, for a task"
     from conformal_ar.decisions.loading import PROCEDURES
     names = {"level-sets": "ConformalLevelSets", "dynamic": "DynamicConformalBeams",
              "subsets": "ConformalBeamSubsets", "select": "select"}
-    return PROCEDURES[names[name]]
+    return task.procedure(PROCEDURES[names[name]])
 
 # %% ../../nbs/cli/00_command_line.ipynb #bcc10267
 def guarantee_text(guarantee):

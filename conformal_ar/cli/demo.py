@@ -42,7 +42,7 @@ def _runs(kind, new, cal, test, coverages):
 def _all_runs(task, ar, cal, test, coverages, max_len):
     "(procedure, sets, row) of each procedure at each coverage"
     def maker(kind, own):
-        def new(coverage): return procedure_class(kind)(
+        def new(coverage): return procedure_class(kind, task)(
             ar, coverage=coverage, max_len=max_len, canonicalize=task.forms[0], **own)
         return new
     makers = {kind: maker(kind, own) for kind, own in task.demo_procedures.items()}
@@ -93,14 +93,6 @@ def _example(s, target):
     if not 1 <= len(s) <= 5: lines.append(more)
     return "\n".join(shortened(line, WIDE) for line in lines)
 
-# %% ../../nbs/cli/03_demo.ipynb #01dbef39
-def _affordable(ar, pairs, max_len, most=200):
-    "A coverage whose level sets hold at most `most` strings, from validation pairs"
-    import numpy as np
-    from conformal_ar.search.autoregressive import sequence_scores
-    scores = sequence_scores(ar, pairs.inputs, pairs.targets, max_len, progress=True)
-    return min(0.9, max(0.1, np.floor(10*np.mean(scores >= -np.log(most)))/10))
-
 # %% ../../nbs/cli/03_demo.ipynb #015d5cff
 def _by_task(i):
     "A default of each task"
@@ -111,7 +103,7 @@ Output = cli_option(Path|None,
     "Folder for results.json and coverage.png; demo-TASK by default.")
 OtherResults = cli_option(Path|None, "Another JSON file for the results.")
 Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
-    "several times; by default those of the task, or one that stays affordable.")
+    "several times; by default those of the task.")
 NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
 
@@ -138,11 +130,10 @@ def demo(
     if results: check_file(results)
     ar = load_model(model or task.name, device)
     from conformal_ar.tasks.shipped import task_max_len
-    (pool, others), max_len = task.pool(), task_max_len(task.name, ar)
+    (pool, _), max_len = task.pool(), task_max_len(task.name, ar)
     cal, test = _split(pool, *sizes, seed)
     notice(f"{len(cal):,} calibration and {len(test):,} test pairs that the model was "
            f"not trained on, at most {max_len} tokens a sequence")
-    coverages = coverages or [_affordable(ar, others[:60], max_len)]
     runs = [*_all_runs(task, ar, cal, test, coverages, max_len)]
     rows = [row for *_, row in runs]
     for path in filter(None, (output/"results.json", results)):

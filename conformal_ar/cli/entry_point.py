@@ -90,25 +90,21 @@ TrainSeed = cli_option(int, "Seed of weights, data and order.", min=0, max=2**32
 SaveSteps = cli_option(int|None, "Optimiser steps between checkpoints.", min=1)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #ce876654
-Minutes = cli_option(float|None, "Stop after that long, with a checkpoint (reactions).")
-Start = cli_option(str|None, "Start from the weights of this model: a folder, or "
-    "reactions (reactions).")
+Minutes = cli_option(float|None,
+    "Stop after that long, with a checkpoint (reactions-smiles).")
 Packed = cli_option(Path|None, "File of tokenised reactions; made in the folder of the "
-    "run by default (reactions).")
-Processes = cli_option(int|None, "Processes that share the batches, one CPU core each; "
-    "1 by default (reactions).", min=1)
+    "run by default (reactions-smiles).")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
 def train(
     ctx:typer.Context, task:TrainTask=next(iter(TASKS)), preset:Preset="pocket",
     output:Run=None, restart:Restart=False, seed:TrainSeed=0, save_steps:SaveSteps=None,
-    minutes:Minutes=None, start:Start=None, packed:Packed=None,
-    processes:Processes=None, device:Device=None,
+    minutes:Minutes=None, packed:Packed=None, device:Device=None,
 ):
     "Train a model, or continue an interrupted training"
     task = task_named(task)
-    own = dict(minutes=minutes, start=start, packed=packed, processes=processes)
+    own = dict(minutes=minutes, packed=packed)
     own = {k: v for k, v in own.items() if v is not None}
     for option in own.keys() - {*task.train_options}:
         raise ValueError(f"--{option} is not for {task.name}")

@@ -180,6 +180,8 @@ Pictures = cli_option(Path|None,
     "other pictures.")
 IgnoreStereo = cli_option(bool, "Leave stereochemistry out of the inputs, and say so "
     "(reactions).", "--ignore-stereo")
+Maps = cli_option(bool, "Add a column of reactions with atom maps, and one of side "
+    "products (reactions).", "--maps")
 Ray = cli_option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
     "one here. The file is a .parquet, .csv or .jsonl of any size; --output is a "
     "folder of blocks, and a run that was interrupted goes on.", metavar="ADDRESS")
@@ -193,7 +195,8 @@ Workers = cli_option(int|None,
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,
-    ignore_stereo:IgnoreStereo=False, ray:Ray=None, workers:Workers=None,
+    ignore_stereo:IgnoreStereo=False, maps:Maps=False,
+    ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     device:Device=None,
 ):
@@ -203,11 +206,12 @@ def predict(
     if workers and not ray: raise ValueError("--workers is for --ray")
     task = task_of(calibration, task)
     _check_chemical(None if ray else output, task, ignore_stereo)
+    if maps and not task.maps: raise ValueError(f"--maps is for {names_with('maps')}")
     own = dict(ignore_stereo=ignore_stereo) if task.molecules else {}
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
     if together and (ray or not is_file and len(text) < 2): raise ValueError(
         f"{calibration} takes answers from a whole list: give a file, without --ray")
-    if ray: _check_ray(calibration, data, output, coverage, pictures)
+    if ray: _check_ray(calibration, data, output, coverage, pictures, maps or None)
     if pictures:
         _check_pictures(pictures, task, _part(output))
         writable_folder(ctx, pictures)
@@ -216,10 +220,12 @@ def predict(
                                 workers, task, model, device)
     def opened():
         cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
+        if maps: cp.maps = True # its sets say which atoms go where
         show = partial(_picture, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, input_column, own, show)
     if is_file and not together:
-        about = _about(calibration, task, input_column, own) | dict(coverage=coverage)
+        about = _about(calibration, task, input_column, own)
+        about |= dict(coverage=coverage, maps=maps)
         with _block_folder(output, blocks) as folder:
             worker = opened()
             return _predict_blocks(blocks, folder, lambda: worker, about, output, own)
@@ -232,12 +238,13 @@ def predict(
     _write(lambda: found, output)
     if is_file: _sum_up(found)
 
+
 # %% ../../nbs/cli/02_predict.ipynb #1753e777
 def _check_ray(calibration, data, output, *others):
     "Refuse what is not possible on a cluster"
     if any(o is not None for o in others) or is_shipped(calibration): raise ValueError(
         "--ray takes the folder of a calibration, such as calibrate writes, "
-        "without --coverage and --pictures")
+        "without --coverage, --pictures and --maps")
     if not data or not _is_file(data) or output is None:
         raise ValueError("--ray needs a file of inputs, and a folder as --output")
 

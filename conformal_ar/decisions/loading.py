@@ -15,8 +15,9 @@ from ..search.autoregressive import Autoregressor
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
-from ..procedures.saving import (
-    FIELDS, calibration_file, check_fields, is_shipped, read_calibration)
+from conformal_ar.procedures.saving import (
+    FIELDS, calibration_file, check_fields, is_shipped, procedure_kinds,
+    read_calibration)
 from .selection import select
 from ..procedures.subsets import ConformalBeamSubsets
 
@@ -32,23 +33,24 @@ def load(
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return Procedure.load(folder, model, **options)
     name = read_calibration(folder, FIELDS)["procedure"]
-    if name not in PROCEDURES: raise ValueError(
+    kinds = procedure_kinds(Procedure) | PROCEDURES # also those of tasks
+    if name not in kinds: raise ValueError(
         f"{calibration_file(folder)} holds {name!r:.60}, which is none of "
         f"{', '.join(PROCEDURES)}: load it with the class that saved it")
-    return PROCEDURES[name].load(folder, model, **options)
+    return kinds[name].load(folder, model, **options)
 
 # %% ../../nbs/decisions/00_loading.ipynb #a75bf020
 def model_notes(
     folder:str, # Of a calibration, or its file
-)->dict: # Names of model, task and canonicalize, or None; masks, a bool
+)->dict: # Names of model, task and canonicalize, or None
     "What was noted of the model of a calibration"
     kept = read_calibration(folder, FIELDS)
-    kinds = dict(model=str|None, task=str|None, masks=bool|None)
+    kinds = dict(model=str|None, task=str|None)
     noted = {name: kept["notes"].get(name) for name in kinds}
     if not all(isinstance(noted[name], kind) for name, kind in kinds.items()):
-        raise ValueError(f"{calibration_file(folder)}: odd notes of model, task and "
-                         f"masks: {json.dumps(noted):.120}; calibrate again")
-    return noted | dict(masks=bool(noted["masks"]), canonicalize=kept["canonicalize"])
+        raise ValueError(f"{calibration_file(folder)}: odd notes of model and task: "
+                         f"{json.dumps(noted):.120}; calibrate again")
+    return noted | dict(canonicalize=kept["canonicalize"])
 
 # %% ../../nbs/decisions/00_loading.ipynb #c861fd08
 def read_notes(

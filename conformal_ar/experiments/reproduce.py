@@ -259,7 +259,7 @@ def reactions_passes(
     from conformal_ar.tasks.reaction_archives import load_reactions
     from conformal_ar.tasks.shipped import task_max_len
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
-    pool, max_len = pool[:pairs], task_max_len("reactions", model)
+    pool, max_len = pool[:pairs], task_max_len("reactions-smiles", model)
     return Passes(model, pool.inputs, pool.targets, max_len, folder, progress)
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #312f843f
@@ -267,7 +267,7 @@ _reactions2 = dict(step_alphas=(0.01, 0.005), repetitions=50, max_candidates=20,
                    fixed_test=True)
 TASKS = dict( # shipped model, passes, settings of each table
     additions=("additions", additions_passes, {1: {}, 2: {}}),
-    reactions=("reactions", reactions_passes, {1: {}, 2: _reactions2}))
+    reactions=("reactions-smiles", reactions_passes, {1: {}, 2: _reactions2}))
 TABLES = {1: subset_table, 2: dynamic_table}
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #f2763023

@@ -147,13 +147,14 @@ def load_task(
     scale:float=1., # Share of the usual calibration pairs
 )->Task: # Float32
     "A shipped model, its calibration scores, and held-out pairs in random order"
-    pairs, ar = held_out(name), HFSeq2Seq.from_pretrained(name, device=device)
+    model = dict(reactions="reactions-smiles").get(name, name)
+    pairs, ar = held_out(name), HFSeq2Seq.from_pretrained(model, device=device)
     pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
     inputs, targets, (n, budget) = pairs.inputs, pairs.targets, PAIRS[name]
-    max_len = task_max_len(name, ar)
+    max_len = task_max_len(model, ar)
     n = max(500, round(n*scale))           # fewer are not enough for the usual risk
     scores = prefix_scores(ar, inputs[:n], targets[:n], max_len)
-    peer = _as_loaded(ar, name)
+    peer = _as_loaded(ar, model)
     return Task(name, ar, peer, inputs, targets, max_len, budget, scores)
 
 # %% ../../nbs/experiments/09_timing.ipynb #d18e2b9a

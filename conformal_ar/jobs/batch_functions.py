@@ -200,7 +200,8 @@ def set_record(
     if s.p_values is not None: out["p_values"] = short(s.p_values)
     out["truncated"] = s.truncated
     if not hasattr(s, "strings"): return out
-    return out | dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
+    out |= dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
+    return out | getattr(s, "more", {})
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #2b925c3a
 def set_records(

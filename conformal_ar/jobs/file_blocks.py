@@ -252,7 +252,8 @@ def member_rows(
 )->list: # Of dictionaries
     "A row for each member of a set, or one without"
     record = dict(record)
-    names = dict(texts="text", probabilities="probability", p_values="p_value")
+    names = dict(texts="text", probabilities="probability", p_values="p_value",
+                 reactions="reaction", side_products="side_products")
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
     for c, v in record.pop("columns", {}).items():

@@ -128,7 +128,7 @@ def restored(
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
-    kind = _kinds(cls).get(data["procedure"])
+    kind = procedure_kinds(cls).get(data["procedure"])
     check_kind(path, cls, kind, data, part_of)
     check_fingerprint(path, data["fingerprint"], fingerprint_of_model(model))
     settings = checked_settings(path, kind, data["settings"])
@@ -143,10 +143,10 @@ def restored(
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
-def _kinds(cls):
+def procedure_kinds(cls):
     "Name to class, of a procedure and all that derive from it"
     found = {cls.__name__: cls}
-    for below in cls.__subclasses__(): found.update(_kinds(below))
+    for below in cls.__subclasses__(): found.update(procedure_kinds(below))
     return found
 
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd

@@ -22,17 +22,23 @@ def by_inchi(smiles: str) -> str | None:
 
     smiles: SMILES of one molecule or, with dots, of several"""
     ...
-def align_product(source: str, product: str) -> str | None:
-    """Spell a product as the model writes it: after the maps, or after common parts
-
-    source: SMILES joined by dots, or REACTANTS>REAGENTS>; with or without maps
-    product: SMILES of what comes out"""
-    ...
 class MoleculeSet(ClassSet):
     """A prediction set of molecules, each with the probability of all its strings"""
+    def drawn(self, i):
+        """Member i as RDKit's molecule, and marks of its drawing"""
+        ...
+    def picture(self, i, size=(200, 140)):
+        """Member i as SVG"""
+        ...
     def _repr_html_(self): ...
     def _repr_svg_(self): ...
 FORMS: Any
+def molecule_svg(mol, size: tuple, **marks) -> str:
+    """A molecule as SVG
+
+    mol: RDKit molecule
+    size: Width and height, pixels"""
+    ...
 def picture(smiles: str, size: tuple=(200, 140)) -> str:
     """A molecule as SVG
 

@@ -7,6 +7,7 @@ __all__ = ['EditScripts', 'Answer', 'best_answers', 'save_edits', 'load_edits']
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #5285cf1a
 import json
+from hashlib import sha256
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,7 @@ class _State:
 class EditScripts:
     "An autoregressor over scripts, of which all that end can be applied"
     pad_token_id, end_token_id, takes_floor = PAD, END, True
+    score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
     def __init__(self, net:EditNet):
         self.net, self.device = net.eval(), torch.device("cpu")
@@ -50,6 +52,17 @@ class EditScripts:
     def decode(self, ids):
         "Scripts of token ids"
         return [ids_script(row) for row in ids]
+
+    def check(self, inputs):
+        "Raise for the first source that cannot be read"
+        for source in inputs: script_rules(source)
+
+    def fingerprint(self):
+        "SHA-256 of sizes and weights"
+        found = sha256(repr(self.net.config).encode())
+        for name, p in sorted(self.net.state_dict().items()):
+            found.update(name.encode() + p.float().numpy().tobytes())
+        return found.hexdigest()
 
     def score(self, inputs, targets):
         "Log-probabilities of given scripts, one token after the other"
@@ -143,9 +156,11 @@ def save_edits(
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #c7c14eb0
 def load_edits(
-    folder, # Of save_edits
+    folder=None, # Of save_edits; None: the model that comes with the package
 )->EditScripts:
-    "Read a model; it computes in float32"
+    "Read a model; it computes in float32, on the CPU"
+    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
+    folder = folder or here.parents[1]/"models/reactions"
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
     net = EditNet(EditConfig(**config))
     weights = load_file(Path(folder)/"model.safetensors")

@@ -17,6 +17,7 @@ class EditScripts:
     pad_token_id: Any
     end_token_id: Any
     takes_floor: Any
+    score_rounding: float
     device: Any
     max_target_len: Any
     net: Any
@@ -26,6 +27,12 @@ class EditScripts:
         ...
     def decode(self, ids):
         """Scripts of token ids"""
+        ...
+    def check(self, inputs):
+        """Raise for the first source that cannot be read"""
+        ...
+    def fingerprint(self):
+        """SHA-256 of sizes and weights"""
         ...
     def score(self, inputs, targets):
         """Log-probabilities of given scripts, one token after the other"""
@@ -60,8 +67,8 @@ def save_edits(net: EditNet, folder):
 
     folder: Made if need be"""
     ...
-def load_edits(folder) -> EditScripts:
-    """Read a model; it computes in float32
+def load_edits(folder=None) -> EditScripts:
+    """Read a model; it computes in float32, on the CPU
 
-    folder: Of save_edits"""
+    folder: Of save_edits; None: the model that comes with the package"""
     ...

@@ -15,23 +15,13 @@ class Additions(Task):
         """Held-out pairs, and those of training"""
         ...
     def train(self, *args, **options): ...
-class Reactions(Task):
+class Molecules(Task):
     """Products of chemical reactions, as SMILES"""
-    name: Any
-    coverage: Any
+    molecules: Any
     quantile: Any
     population: str
-    molecules: bool
-    has_masks: bool
-    train_options: Any
-    demo_pairs: Any
-    demo_coverages: Any
-    demo_procedures: Any
     examples: Any
-    label: Any
-    app_coverage: Any
-    @property
-    def forms(self): ...
+    label: str
     def pool(self):
         """Held-out reactions, and those of validation"""
         ...
@@ -40,15 +30,46 @@ class Reactions(Task):
     def read_pairs(self, path, columns): ...
     def clean_input(self, x, model, **options): ...
     def spell_target(self, typed, clean, target): ...
-    def mask(self, model):
-        """The model, which no longer writes what no product can be"""
-        ...
+    def check_data(self): ...
+class Reactions(Molecules):
+    """Products by a model of edits"""
+    name: Any
+    coverage: Any
+    app_coverage: Any
+    dtypes: Any
+    maps: Any
+    demo_pairs: Any
+    demo_coverages: Any
+    demo_procedures: Any
+    @property
+    def forms(self): ...
+    def open(self, device=None, dtype=None): ...
+    def procedure(self, kind): ...
+    def longest(self, model): ...
+    def train(self, *args, **options): ...
+class SmilesReactions(Molecules):
+    """Products by a model that writes SMILES, as in the paper"""
+    name: Any
+    coverage: Any
+    app_coverage: Any
+    train_options: Any
+    examples: Any
+    demo_pairs: Any
+    demo_coverages: Any
+    demo_procedures: Any
+    @property
+    def forms(self): ...
     def clean(self, model): ...
     def train(self, *args, **options): ...
-    def check_data(self): ...
 TASKS: Any
 def task_named(name: str | None) -> Task:
     """The task of a name
 
     name: None, or a name that nobody knows, for texts of any kind"""
+    ...
+def open_model(name: str, device: str | None=None):
+    """A model of any kind
+
+    name: A shipped name, a folder, or a hub id
+    device: Where to run; None: chosen automatically"""
     ...

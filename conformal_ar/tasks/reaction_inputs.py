@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MOST_ATOMS', 'MOST_TOKENS', 'stereo_marks', 'clean_source', 'unknown_part', 'read_source', 'CleanSources', 'read_smi',
-           'forgotten_dot', 'smi_inputs', 'read_reactions', 'spell_target', 'sdf_text']
+           'forgotten_dot', 'smi_inputs', 'read_reactions', 'check_product', 'sdf_text']
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #2b3ab53d
 import io, re
@@ -15,7 +15,7 @@ from fastcore.basics import patch
 from ..hf.tokenizers import smiles_tokens
 from ..search.autoregressive import optional
 from ..files.csv_jsonl import Input, at, check_input, check_text, read_lines
-from .chemistry import align_product
+from .chemistry import canonical
 from .reactions import BadReaction
 from .smiles_spellings import (Respelt, listed_inputs, rdkit_modules,
                                                  canonical_molecule, has_maps,
@@ -239,13 +239,11 @@ def read_reactions(
     return [(line, (".".join(filter(None, s[:2])), s[2])) for line, s in rows]
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #6064907f
-def spell_target(
-    typed:str,  # The source as it was given, perhaps with atom maps
-    source:str, # The same, cleaned
+def check_product(
     target:str, # SMILES of the product
-)->str:
-    "A product as the model writes it"
-    found = align_product(typed, check_text(target)) or align_product(source, target)
+)->str: # Canonical SMILES
+    "A product as sets spell it; an error where it cannot be read"
+    found = canonical(check_text(target).strip())
     if found is not None: return found
     raise BadReaction(f"the target {target!r} is no valid SMILES; mend it, for to "
                       "leave out a pair because of its target voids the guarantee")

@@ -83,11 +83,9 @@ def read_reactions(path) -> list:
 
     path: Text file as for read_smi, a reaction each"""
     ...
-def spell_target(typed: str, source: str, target: str) -> str:
-    """A product as the model writes it
+def check_product(target: str) -> str:
+    """A product as sets spell it; an error where it cannot be read
 
-    typed: The source as it was given, perhaps with atom maps
-    source: The same, cleaned
     target: SMILES of the product"""
     ...
 def sdf_text(rows: list) -> str:

@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['ATOM_MAP', 'REACTION_T5', 'T5CHEM', 'SPACED', 'chem_modules', 'rdkit_modules', 'has_maps', 'remove_maps',
-           'canonical_molecule', 'written_smiles', 'follow', 'mapped_molecule', 'unchanged', 'without_spaces',
-           'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'listed_inputs', 'Respelt', 'SmilesModel']
+           'canonical_molecule', 'written_smiles', 'follow', 'mapped_molecule', 'bare_token', 'unchanged',
+           'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'listed_inputs', 'Respelt',
+           'SmilesModel']
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #e0a7996d
 import re
@@ -19,7 +20,6 @@ import numpy as np
 
 from ..hf.processors import Wrapper, from_model
 from ..hf.tokenizers import smiles_tokens
-from .smiles_grammar import bare_token
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed, *names):
@@ -105,6 +105,12 @@ def mapped_molecule(text):
     return smiles, [maps[i] for i in order]
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #58dd2635
+def bare_token(
+    token:str, # Of a vocabulary
+)->str: # Maybe empty
+    "What a token says of SMILES, without marks of spaces"
+    return re.sub(r"[\s▁Ġ]", "", token)
+
 def unchanged(text): "The same text"; return text
 
 def without_spaces(

@@ -14,8 +14,9 @@ from ..files.csv_jsonl import check_input, line_inputs, read_columns
 class Task:
     "Texts of any kind; a task with a name derives from this"
     name = None       # As users type it
+    maps = False      # Can its sets give reactions with atom maps?
     molecules = False # Are its texts SMILES, with pictures, SD files, stereochemistry?
-    has_masks = False # May its model be put under masks?
+    dtypes = "float32", "bfloat16" # Of its shipped scores
     population = ""   # For which inputs the shipped calibration holds
     coverage = 0.9    # Of that calibration, where none is asked for
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
@@ -44,7 +45,23 @@ class Task:
 
     def check_data(self): "An error that says how to get missing pairs"
 
-    def mask(self, model): raise ValueError("there are masks for molecules only")
+    def open(self, device=None, dtype=None):
+        "The model that comes with the package"
+        import torch
+        from conformal_ar.hf.seq2seq import HFSeq2Seq
+        dtype = dtype and getattr(torch, dtype)
+        return HFSeq2Seq.from_pretrained(self.name, device, dtype)
+
+    def procedure(self, kind):
+        "The class that does for this task what a procedure does"
+        return kind
+
+    def longest(self, model):
+        "Most tokens of a sequence, chosen on pairs that do not calibrate"
+        from conformal_ar.procedures.dynamic import choose_max_len
+        from conformal_ar.search.inputs_and_ids import target_lengths
+        ids = model.encode(self.pool()[1].targets)
+        return choose_max_len(target_lengths(ids, model.end_token_id), self.quantile)
 
     def clean(self, model):
         "The model, made to read inputs in any spelling"
