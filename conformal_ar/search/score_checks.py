@@ -53,7 +53,7 @@ def _walked(ar, twice):
         return (state, log_probs), log_probs
     def extend(state, rows, tokens, **told):
         state, log_probs = state
-        best = log_probs[rows].cpu().scatter(1, tokens[:, None], -torch.inf).max(1)
+        best = log_probs.cpu()[rows].scatter(1, tokens[:, None], -torch.inf).max(1)
         other = tokens.where(best.values == -torch.inf, best.indices)
         if not twice: ar.extend(state, rows, other, **told)
         else:
