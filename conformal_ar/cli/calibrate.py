@@ -15,7 +15,7 @@ import typer
 from .command_line import (
     Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
     check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class, notice,
+    guarantee_text, load_model, cli_option, procedure_class,
     notice_lines, error_line, task_and_model, names_with, writable_folder, app)
 from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
 from ..tasks.known_tasks import TASKS

@@ -8,7 +8,7 @@ __all__ = ['BUDGET', 'ProductSet', 'ProductSets']
 # %% ../../nbs/tasks/27_product_sets.ipynb #21ba9c52
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from typing import Callable, Sequence
+from typing import Callable
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..search.beams import most_probable
 from ..search.inputs_and_ids import take
 from .chemistry import MoleculeSet, canonical
-from .edit_answers import EditScripts, load_edits
+from .edit_answers import EditScripts
 from .edit_rules import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
 from .mapped_edits import coloured_product
