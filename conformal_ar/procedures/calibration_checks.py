@@ -14,7 +14,6 @@ from copy import copy
 from fractions import Fraction
 
 import numpy as np
-import torch
 
 from .equivalence import ClassSet, canonical_form
 from ..theory.groups import by_length
@@ -204,6 +203,7 @@ def refuse_changed(apart, rounding, same_texts, same_rules):
 
 def probe_tensors(fields):
     "Inputs, ids and scores of probe pairs that were read; an error for what is none"
+    import torch # the command line says what is wrong before it loads
     try:
         ids = torch.tensor(fields["ids"], dtype=torch.long)
         scores = torch.tensor([[-np.inf if s is None else s for s in row]
