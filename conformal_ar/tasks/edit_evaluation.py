@@ -42,6 +42,7 @@ class Found(NamedTuple):
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #a1e00002
 @cache
 def _sets(folder, budget):
+    "One model in a process: what has the fingerprint is what answers"
     return ProductSets(load_edits(folder), coverage=.5, max_candidates=budget)
 
 def _answers(job):
@@ -67,7 +68,7 @@ def all_answers(
     processes:int=1, # That share the blocks
 )->list[Found]: # Of each reaction
     "Search the sources of reactions, in blocks that are kept"
-    kept = Path(kept)/f"{load_edits(model).fingerprint()[:12]}-{budget}"
+    kept = Path(kept)/f"{_sets(model, budget).model.fingerprint()[:12]}-{budget}"
     jobs = [(kept/f"{k:06}-{len(pairs[k:k + 50])}.json", model, budget,
              pairs[k:k + 50].inputs, pairs[k:k + 50].targets)
             for k in range(0, len(pairs), 50)]
@@ -105,23 +106,19 @@ def set_sizes(
     owner = np.repeat(np.arange(len(found)), [len(f.scores) for f in found])
     flat = np.concatenate([f.scores for f in found])
     n, rng = len(scores), np.random.default_rng(seed)
-    halves, rows = [rng.permutation(n) for _ in range(draws)], []
+    halves = [np.split(rng.permutation(n), [n//2]) for _ in range(draws)]
+    names, rows = ("covered", "size", "median", "empty", "standard_error"), []
     for level in coverages:
-        measured = []
-        for order in halves:
-            least = split_threshold(scores[order[:n//2]], round(1 - level, 10))
-            if least == -np.inf: break
-            sizes = np.bincount(owner[flat >= least], minlength=n)[order[n//2:]]
-            measured.append(((scores[order[n//2:]] >= least).mean(), sizes.mean(),
-                             np.median(sizes), (sizes == 0).mean()))
-        else:
-            held, size, median, empty = np.mean(measured, 0)
-            error = np.std([m[0] for m in measured], ddof=1)/draws**.5
-            rows.append(dict(level=level, covered=held, standard_error=error,
-                             size=size, median=median, empty=empty))
-            continue
-        rows.append(dict(level=level, covered=None, standard_error=None, size=None,
-                         median=None, empty=None))
+        least = [split_threshold(scores[cal], round(1 - level, 10)) for cal, _ in halves]
+        row = dict.fromkeys(names)
+        if min(least) > -np.inf:
+            held = [(scores[test] >= t).mean() for t, (_, test) in zip(least, halves)]
+            sizes = [np.bincount(owner[flat >= t], minlength=n)[test]
+                     for t, (_, test) in zip(least, halves)]
+            row = dict(zip(names, (
+                np.mean(held), np.mean(sizes), np.median(sizes, 1).mean(),
+                np.mean(np.equal(sizes, 0)), np.std(held, ddof=1)/draws**.5)))
+        rows.append(dict(level=level) | row)
     return rows
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #a1e00008
@@ -197,7 +194,7 @@ def evaluate_edits(
     kinds, wrong = error_kinds(pairs, found)
     out = shares(found) | dict(budget=budget, sets=set_sizes(found), errors=kinds,
                                wrong=wrong)
-    cp = ProductSets(load_edits(model), coverage=.9, max_candidates=budget)
+    cp = ProductSets(_sets(model, budget).model, coverage=.9, max_candidates=budget)
     scores = [-np.inf if f.score is None else f.score for f in found]
     try: cp.calibrate_scores(scores)
     except ValueError: return out # too few are found
