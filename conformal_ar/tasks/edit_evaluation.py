@@ -109,7 +109,8 @@ def set_sizes(
     halves = [np.split(rng.permutation(n), [n//2]) for _ in range(draws)]
     names, rows = ("covered", "size", "median", "empty", "standard_error"), []
     for level in coverages:
-        least = [split_threshold(scores[cal], round(1 - level, 10)) for cal, _ in halves]
+        alpha = round(1 - level, 10)
+        least = [split_threshold(scores[cal], alpha) for cal, _ in halves]
         row = dict.fromkeys(names)
         if min(least) > -np.inf:
             held = [(scores[test] >= t).mean() for t, (_, test) in zip(least, halves)]
