@@ -28,6 +28,9 @@ def oracle_size(
 )->float: # Rank of the first member that is a target, from 1; nan when there is none
     "Members needed, best first, to hold a target (Deutschmann et al. 2024, Table 2)"
     targets = {target} if target is None or isinstance(target, str) else set(target)
+    if prediction_set.open is not None: # a line, open or not, that holds one
+        at = [prediction_set.line_of(t) for t in targets]
+        return float(min((i + 1 for i in at if i is not None), default=math.nan))
     members = enumerate(prediction_set, 1)
     return float(next((i for i, member in members if member in targets), math.nan))
 
@@ -50,6 +53,7 @@ class Evaluation:
     guarantee:Guarantee|None=None # What the sets were guaranteed
     merging:dict|None=None       # For sets of classes: what merging did, merge_summary
     abstained:int=0              # Number of abstentions: these cover
+    complete:float|None=None     # Share of sets of lines in which none is open
 
     def __repr__(self):
         g, n = self.guarantee, self.abstained
@@ -61,7 +65,8 @@ class Evaluation:
         return (f"Evaluation(n={self.n}, coverage={self.coverage:.3f} {held}, "
                 f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
                 f"empty={self.empty}, truncated={self.truncated}"
-                f"{f', abstained={n}' if n else ''})")
+                f"{f', abstained={n}' if n else ''}"
+                f"{'' if self.complete is None else f', complete={self.complete:.3f}'})")
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49
 def evaluate_sets(
@@ -88,6 +93,8 @@ def evaluate_sets(
     hits = int(covered.sum())
     ratio = float((sizes[held]/oracle[held]).mean()) if held.any() else math.nan
     classes = [s for s in sets if isinstance(s, ClassSet)]
+    lines = [s for s in sets if s.open is not None]
+    complete = np.mean([not s.open.any() for s in lines]) if lines else None
     return Evaluation(
         n=n, coverage=hits/n, interval=clopper_pearson_interval(hits, n, 0.95),
         mean_size=float(np.nanmean(sizes)), median_size=float(np.nanmedian(sizes)),
@@ -95,6 +102,7 @@ def evaluate_sets(
         empty=int((sizes == 0).sum()), truncated=sum(bool(s.truncated) for s in sets),
         oracle_ratio=ratio, covered=covered, sizes=sizes, oracle_sizes=oracle,
         guarantee=guarantee, abstained=int(everything.sum()),
+        complete=None if complete is None else float(complete),
         merging=None if canonicalize is None else merge_summary(classes))
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #07ac8edb

@@ -80,6 +80,7 @@ def checked_settings(path, kind, saved):
     risks = {s for s in kind.settings if "alpha" in s} # these are kept by their digits
     plain = (int, float, str, bool, type(None))
     kinds = {s: (str, type(None)) if s in risks else plain for s in kind.settings}
+    if "max_lines" in kinds: saved = dict(max_lines=None) | saved # older files
     check_fields(path, saved, kinds)
     for name, v in saved.items():
         large = isinstance(v, (int, float)) and not abs(v) <= MOST

@@ -14,17 +14,20 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, optional, sequence_scores
 from ..search.inputs_and_ids import take
-from ..search.memory import batch_within
+from ..search.memory import batch_within, rows_within
 from ..search.hypotheses import target_rows
+from ..search.lines import EVERYTHING, lines_scores, lines_search
 from .calibration import Calibration
 from .procedure import Procedure
+from .calibration_checks import check_lines
 from ..theory.checks import check_count
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
 class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
-    settings = (*Calibration.settings, "max_candidates", "nonempty")
+    settings = (*Calibration.settings, "max_candidates", "max_lines",
+                "nonempty")
     nested = True
 
     @delegates(Procedure.__init__)
@@ -33,24 +36,31 @@ class ConformalLevelSets(Procedure):
         *,
         max_len:int|None=None, # Most tokens of a member; None: the model's limit or 512
         max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
+        max_lines:int|None=None, # Most lines; some are open, as 14…: they hold the rest
         **kwargs
     ):
         limit = optional(model, "max_target_len") or 512
         if max_len is None: max_len = min(limit, 512)
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
-        self.max_candidates = max_candidates
+        self.max_candidates, self.max_lines = max_candidates, max_lines
         super().__init__(model, max_len=max_len, **kwargs)
+        if max_lines is not None: check_lines(self)
+
+    @property
+    def missed(self): return EVERYTHING if self.max_lines else -inf
 
     def out_of_reach(self):
         why, remedy = super().out_of_reach()
+        remedy += ", or max_lines, which is feasible at every coverage"
         if self.max_candidates is None: return why, remedy
         why += f", or fall out of max_candidates={self.max_candidates}"
-        return why, "Use a larger max_candidates or max_len"
+        return why, "Use a larger max_candidates or max_len, or max_lines instead, which is feasible at every coverage"
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #c4dd4ae6
 @patch(as_prop=True)
 def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded down
     "No set is larger, whatever the input, if no row of the model sums to over 1.001"
+    if self.max_lines: return self.max_lines
     nats = self.margin - self.thresholds.min() + 1e-3*self.max_len
     return floor(exp(nats)) if nats < log(1e300) else inf # exp overflows later
 
@@ -58,6 +68,7 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 @patch
 def target_scores(self:ConformalLevelSets, pairs,
                    batch_size=256, progress=False, max_memory=None, **kwargs):
+    if self.max_lines: return self._by_lines(pairs, progress, max_memory, **kwargs)
     inputs, most = take(pairs.inputs, pairs.owner), int(self.lengths(pairs.ids).max())
     most = min(self.max_len, most)
     size = batch_within(self.model, inputs, most, max_memory, batch_size)
@@ -78,3 +89,37 @@ def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
         at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
         found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found
+
+# %% ../../nbs/procedures/03_levelsets.ipynb #ab35c011
+@patch
+def _by_lines(self:ConformalLevelSets, pairs, progress, max_memory, **kwargs):
+    "[T, 1] the largest threshold at which a target is covered by some line"
+    inputs = take(pairs.inputs, pairs.owner)
+    kwargs = self._line_rows(inputs, max_memory, **kwargs)
+    return lines_scores(self.model, inputs, pairs.ids, self.max_len, self.max_lines,
+                        progress=progress, **kwargs)[:, None]
+
+@patch
+def _line_rows(self:ConformalLevelSets, inputs, max_memory, max_rows=None):
+    if max_memory is not None:
+        max_rows = rows_within(self.model, inputs, self.max_len, max_memory)
+    return {} if max_rows is None else dict(max_rows=max_rows)
+
+# %% ../../nbs/procedures/03_levelsets.ipynb #ab35c012
+@patch
+def decode(self:ConformalLevelSets, inputs, thresholds, progress=False,
+           max_memory=None, max_rows=None, **kwargs):
+    "The search: for lines, or from prefix to prefix"
+    if self.max_lines is None: return Procedure.decode(
+        self, inputs, thresholds, progress=progress, max_memory=max_memory,
+        max_rows=max_rows, **kwargs)
+    rows = self._line_rows(inputs, max_memory, max_rows)
+    return lines_search(self.model, inputs, thresholds, self.max_len, self.max_lines,
+                        progress=progress, **rows)
+
+@patch
+def row_scores(self:ConformalLevelSets, table):
+    "[R, 1] log-likelihoods; of an open line the least score of what it covers"
+    if table.open_scores is None: return table.sums[:, None]
+    ended = np.isnan(table.open_scores)
+    return np.where(ended, table.sums, table.open_scores)[:, None]

@@ -8,11 +8,15 @@ class ConformalLevelSets(Procedure):
     settings: Any
     nested: bool
     max_candidates: Any
-    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, **kwargs):
+    max_lines: Any
+    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, **kwargs):
         """model: The model
         max_len: Most tokens of a member; None: the model's limit or 512
-        max_candidates: Budget: most unfinished prefixes at a step"""
+        max_candidates: Budget: most unfinished prefixes at a step
+        max_lines: Most lines; some are open, as 14…: they hold the rest"""
         ...
+    @property
+    def missed(self): ...
     def out_of_reach(self): ...
     @property
     def size_bound(self) -> float:
@@ -21,4 +25,14 @@ class ConformalLevelSets(Procedure):
     def target_scores(self, pairs, batch_size=256, progress=False, max_memory=None, **kwargs): ...
     def _within_budget(self, pairs, sums, size=256, **kwargs):
         """[T] log-likelihoods as found under the budget; −∞ for targets that it loses"""
+        ...
+    def _by_lines(self, pairs, progress, max_memory, **kwargs):
+        """[T, 1] the largest threshold at which a target is covered by some line"""
+        ...
+    def _line_rows(self, inputs, max_memory, max_rows=None): ...
+    def decode(self, inputs, thresholds, progress=False, max_memory=None, max_rows=None, **kwargs):
+        """The search: for lines, or from prefix to prefix"""
+        ...
+    def row_scores(self, table):
+        """[R, 1] log-likelihoods; of an open line the least score of what it covers"""
         ...

@@ -44,7 +44,8 @@ class Procedure(Calibration):
     settings = (*Calibration.settings, "nonempty") # what is saved
     functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
-    max_candidates = None # a budget, which only level sets have
+    max_candidates = max_lines = None # budgets, which only level sets have
+    missed = -np.inf # score of a target that no set can hold
     probe = known = None # of the last pairs: some, and hashes of all inputs
 
     @delegates(Calibration.__init__)
@@ -142,7 +143,8 @@ def read(self:Procedure,
     inputs, targets = read_pairs(inputs, targets, input_column, target_column)
     optional(self.model, "check")(inputs)
     pairs, end = join_pairs(self.model, inputs, targets), self.model.end_token_id
-    return warn_unheld(pairs, self.max_len, end, self.canonicalize)
+    most = np.inf if self.max_lines else self.max_len # open lines hold longer ones
+    return warn_unheld(pairs, most, end, self.canonicalize)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b5ace942
 @patch
@@ -153,7 +155,7 @@ def scores(self:Procedure,
     "Scores of pairs, each of its best target, and the label of the group of each"
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
     scores = self.target_scores(pairs, **kwargs)
-    scores[~pairs.possible, -1] = -np.inf
+    scores[~pairs.possible, -1] = self.missed
     order = np.lexsort((-scores[:, -1], pairs.owner)) # ties: the first
     best = order[np.unique(pairs.owner[order], return_index=True)[1]]
     return scores[best], self.group_labels(pairs.inputs, self.lengths(pairs.ids[best]))
@@ -222,6 +224,9 @@ def select(self:Procedure,
     inputs:Sequence|None=None, # [n] what was asked, where groups are of inputs
 )->Hypotheses: # The rows that pass the thresholds of their own group
     "The sets of this calibration, from a table decoded more loosely"
+    if self.max_lines: raise TypeError(
+        "sets with max_lines are searched at their own threshold: no table of another "
+        "holds their lines; use predict")
     own = self.thresholds
     if self.group is not None: own = own[self._row_groups(table, inputs)]
     return table.select((self.row_scores(table) >= own - self.margin).all(1))

@@ -16,6 +16,8 @@ class Procedure(Calibration):
     functions: Any
     normalize: bool
     max_candidates: Any
+    max_lines: Any
+    missed: Any
     probe: Any
     known: Any
     __dict__: Any

@@ -29,6 +29,7 @@ class Hypotheses:
     last_step:np.ndarray  # [n] last step at which the input had an unfinished prefix
     rows:int = 0          # Prefixes handed to the model, over all inputs
     certified:np.ndarray|None = None # [n] did it give all that passes? None: always
+    open_scores:np.ndarray|None = None # [R] of open lines, nan where ended
 
     @property
     def n_inputs(self):
@@ -55,7 +56,8 @@ class Hypotheses:
         return np.pad(scores, ((0, 0), (0, steps - scores.shape[1])), mode="edge")
     def select(self, keep):
         "The rows that the mask or index `keep` [R] picks, with the same inputs"
-        rows = ("owner", "tokens", "length", "log_probs")
+        rows = ["owner", "tokens", "length", "log_probs"]
+        if self.open_scores is not None: rows.append("open_scores")
         return replace(self, **{name: getattr(self, name)[keep] for name in rows})
 
 # %% ../../nbs/search/04_hypotheses.ipynb #a8d2a5fc
@@ -135,6 +137,11 @@ def join_tables(
         return np.concatenate(rows)
     rows = dict(owner=column("owner"), tokens=column("tokens", pad_token_id),
                 length=column("length"), log_probs=column("log_probs", 0))
+    if like.open_scores is not None:
+        none = [np.full(len(t), np.nan) for t in tables]
+        scores = [t.open_scores for t in tables]
+        rows["open_scores"] = np.concatenate(
+            [b if a is None else a for a, b in zip(scores, none)])
     table = replace(like, **rows, rows=sum(t.rows for t in tables))
     return table.select(np.lexsort((-table.sums, table.owner)))
 
@@ -197,14 +204,20 @@ def prediction_sets(
     order = np.lexsort((-table.sums, table.owner))
     table, p = table.select(order), None if p_values is None else p_values[order]
     texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
+    some = table.open_scores is not None
+    goes_on = ~np.isnan(table.open_scores) if some else np.zeros(len(table), bool)
     edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
         first = {}
-        for row in range(a, b): first.setdefault(texts[row], row)
+        for row in range(a, b):
+            key = tuple(table.tokens[row, :table.length[row]]) # of an open line
+            first.setdefault(key if goes_on[row] else texts[row], row)
         rows = list(first.values())
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
         out, whole = table.truncated[i], table.certified is None or table.certified[i]
         own = None if p is None else p[rows]
-        sets.append(PredictionSet(list(first), sums[rows], tokens, out,
-                                  inputs[i], own, whole))
+        sets.append(PredictionSet([texts[r] for r in rows], sums[rows], tokens, out,
+                                  inputs[i], own, whole,
+                                  goes_on[rows] if some else None,
+                                  model.encode if some else None))
     return sets

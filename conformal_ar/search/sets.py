@@ -23,6 +23,8 @@ class PredictionSet:
     input:object=None       # What the set was predicted for
     p_values:np.ndarray|None=None # [R] conformal p-values, where there are any
     certified:bool=True     # Did the search see all that may be a member?
+    open:np.ndarray|None=None # [R] does a line stand for all whose tokens begin so?
+    encode:object=None # With open lines: the model's encode, which finds texts in them
 
     def __post_init__(self):
         tokens = [tuple(int(i) for i in t) for t in self.tokens]
@@ -38,12 +40,16 @@ class PredictionSet:
             plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
             if plain["p_values"].shape != (n,):
                 raise ValueError("a set needs one p-value per member")
+        if self.open is not None:
+            plain["open"] = np.asarray(self.open, dtype=bool)
+            if plain["open"].shape != (n,):
+                raise ValueError("a set needs to know of each line if it is open")
         for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
     def __getitem__(self, i): return self.texts[i]
     def __iter__(self): return iter(self.texts)
-    def __contains__(self, text): return text in self.texts
+    def __contains__(self, text): return self.line_of(text) is not None
     def __eq__(self, other):
         return isinstance(other, PredictionSet) and self.asdict() == other.asdict()
 
@@ -52,12 +58,39 @@ class PredictionSet:
         "[R] the model's probabilities of the members"
         return np.exp(np.minimum(self.scores, 0))
 
+# %% ../../nbs/search/05_sets.ipynb #ab35c001
+@patch
+def line_of(self:PredictionSet,
+    text:str, # A sequence
+)->int|None: # From 0; None where no line does
+    "The first line that holds a text; an open one holds all whose tokens begin so"
+    is_open = np.zeros(len(self), bool) if self.open is None else self.open
+    ids = self._ids(text) if is_open.any() else ()
+    for i, (line, tokens) in enumerate(zip(self.texts, self.tokens)):
+        if is_open[i] and ids[:len(tokens)] == tokens: return i
+        if not is_open[i] and text == line: return i
+
+@patch
+def _ids(self:PredictionSet, text):
+    "Token ids of a text; none where it cannot be spelt, which … alone holds"
+    if self.encode is None: raise TypeError(
+        "a set with open lines finds texts by their tokens: give it encode=model.encode")
+    try: return tuple(self.encode([text])[0].tolist())
+    except ValueError: return ()
+
+@patch(as_prop=True)
+def lines(self:PredictionSet)->list[str]: # [R]; open ones end in …
+    "The lines as they are printed"
+    if self.open is None: return self.texts
+    return [t + "…"*bool(goes_on) for t, goes_on in zip(self.texts, self.open)]
+
 # %% ../../nbs/search/05_sets.ipynb #6fa35ba9
 @patch
 def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JSON
     "The fields as a dictionary; `PredictionSet(**d)` gives the set back"
-    d = {f.name: getattr(self, f.name) for f in fields(self)}
+    d = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "encode"}
     d = {name: x.tolist() if hasattr(x, "tolist") else x for name, x in d.items()}
+    if d["open"] is None: del d["open"]
     return {**d, "tokens": [list(t) for t in self.tokens]}
 
 # %% ../../nbs/search/05_sets.ipynb #c8964f24
@@ -67,6 +100,7 @@ def to_frame(self:PredictionSet): # A pandas.DataFrame
     from pandas import DataFrame
     columns = dict(text=list(self), probability=self.probabilities, score=self.scores)
     if self.p_values is not None: columns["p_value"] = self.p_values
+    if self.open is not None: columns["open"] = self.open
     return DataFrame(columns)
 
 # %% ../../nbs/search/05_sets.ipynb #70d48879
@@ -82,7 +116,7 @@ def _marks(self:PredictionSet):
 # %% ../../nbs/search/05_sets.ipynb #449ed3b2
 @patch
 def __repr__(self:PredictionSet):
-    shown = [_brief(t) for t in self.texts[:5]]
+    shown = [_brief(t) for t in self.lines[:5]]
     if len(self) > 5: shown.append(f"… {len(self) - 5} more")
     name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
@@ -93,7 +127,7 @@ def __repr__(self:PredictionSet):
 def _columns(self:PredictionSet): # Heading to texts
     "What a table of the set shows"
     probability = [f"{p:.3g}" for p in self.probabilities]
-    return dict(sequence=self.texts, probability=probability)
+    return dict(sequence=self.lines, probability=probability)
 
 # %% ../../nbs/search/05_sets.ipynb #04f877f0
 @patch
