@@ -267,9 +267,10 @@ def predict(self:Procedure,
     **kwargs,            # For the search (max_rows, max_memory)
 )->list[PredictionSet]|PredictionSet: # A set for each input, most probable first
     "Sets that hold the target with the guaranteed probability; a set may be empty"
-    one = isinstance(inputs, str)
+    now, one = copy(self), isinstance(inputs, str) # it may be calibrated again meanwhile
+    now.thresholds # an error before calibration
+    if isinstance(inputs, list) and not inputs: return []
     inputs = check_inputs([inputs] if one else inputs)
-    now = copy(self) # it may be calibrated again meanwhile
     sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
     return sets[0] if one else sets
 
