@@ -267,7 +267,7 @@ def predict(self:Procedure,
     **kwargs,            # For the search (max_rows, max_memory)
 )->list[PredictionSet]|PredictionSet: # A set for each input, most probable first
     "Sets that hold the target with the guaranteed probability; a set may be empty"
-    now, one = copy(self), isinstance(inputs, str) # it may be calibrated again meanwhile
+    now, one = copy(self), isinstance(inputs, str) # one calibration
     now.thresholds # an error before calibration
     if isinstance(inputs, list) and not inputs: return []
     inputs = check_inputs([inputs] if one else inputs)
