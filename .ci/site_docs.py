@@ -146,7 +146,7 @@ class links_from_rooms(Processor):
     def up(self, text): return re.sub(r"\]\((?=[a-z]+/\w+\.html)", "](../", "".join(text))
 
     def cell(self, cell):
-        if Path(self.nb.path_).resolve().parent == nbs: return
+        if Path(self.nb.path_).name == "index.ipynb": return
         if cell.cell_type == "markdown": cell.source = self.up(cell.source)
         for out in cell.get("outputs", []):
             data = out.get("data", {})

@@ -76,6 +76,7 @@ def sets_at(
     "Level sets, each at a threshold of its own"
     check_options(kwargs, *ROW_OPTIONS)
     if procedure.probe: procedure.probe.look(procedure.model)
+    if isinstance(inputs, list) and not inputs: return []
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure.decode(inputs, lowest[:, None], **kwargs)

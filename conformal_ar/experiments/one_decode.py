@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from ..search.autoregressive import Autoregressor
 from .repetitions import random_splits
-from ..theory.guarantee import Guarantee
+from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..search.hypotheses import Hypotheses, check_thresholds, gather
 from ..search.threshold import Walk
 from ..theory.feasible_checks import check_feasible
@@ -206,11 +206,16 @@ def dynamic_rows(
     return [{**first, **_row(r, budget)} for r in repetitions]
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #ccd5f1b2
+def _left(guarantee, truncated, n, side=0.05/2):
+    "What truncated searches leave of a guarantee, with a confidence of 0.95"
+    lost = 1 - clopper_pearson_lower(n - truncated, n, side)
+    return max(0., guarantee.lower_bound(1 - side) - lost)
+
 def _row(r, budget):
     "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage
     over = round(float(r.truncated.mean())*m)
-    left = r.guarantee.after_truncation(over, m).coverage if budget else level
+    left = _left(r.guarantee, over, m) if budget else level
     values = dict(measured=r.coverage, size=r.size, ratio=r.ratio)
     return dict(
         step_alpha=r.step_alpha, stop=r.stop, n_cal=r.guarantee.n_cal, n_test=m,

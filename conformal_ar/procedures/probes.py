@@ -184,7 +184,7 @@ def _content(value, depth, tensors):
     own = getattr(value, "__dict__", {})
     seen = {n: _content(v, depth - 1, tensors) for n, v in own.items()
             if n[0] != "_" or callable(v)}
-    if "chat_template" in own: seen["texts"] = _reading(value)
+    if hasattr(value, "convert_ids_to_tokens"): seen["texts"] = _reading(value)
     return id(value), seen
 
 def _reading(tokenizer):

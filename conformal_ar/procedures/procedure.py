@@ -20,7 +20,7 @@ from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.beams import most_probable
 from .calibration import Calibration
 from ..search.score_checks import check_adapter
-from .calibration_checks import check_texts
+from .calibration_checks import check_calibrated, check_texts
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows
@@ -272,9 +272,10 @@ def predict(self:Procedure,
     **kwargs,            # For the search (max_rows, max_memory)
 )->list[PredictionSet]|PredictionSet: # A set for each input, most probable first
     "Sets that hold the target with the guaranteed probability; a set may be empty"
-    one = isinstance(inputs, str)
+    now, one = copy(self), isinstance(inputs, str) # one calibration
+    check_calibrated(self)
+    if isinstance(inputs, list) and not inputs: return []
     inputs = check_inputs([inputs] if one else inputs)
-    now = copy(self) # it may be calibrated again meanwhile
     sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
     return sets[0] if one else sets
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Found', 'all_answers', 'shares', 'set_sizes', 'error_kind', 'error_kinds', 'set_seconds', 'beside_smiles',
-           'evaluate_edits', 'main']
+           'evaluate_edits', 'unmapped_pairs', 'main']
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #f7459147
 import json, random, shlex, sys, time
@@ -27,7 +27,9 @@ from .mapped_edits import round_trip
 from .product_sets import ProductSets
 from .reaction_archives import (
     find_archive, load_reactions, read_archive)
-from .smiles_spellings import rdkit_modules
+from .reaction_files import reaction_texts, remove_stereo
+from .reactions import BadReaction
+from .smiles_spellings import has_maps, rdkit_modules
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import clopper_pearson_interval
 
@@ -61,7 +63,8 @@ def _answers(job):
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #a1e00003
 def all_answers(
-    pairs,           # Reactions
+    inputs:list,     # SMILES of sources
+    targets:list,    # SMILES of recorded products
     kept,            # Folder of blocks
     model=None,      # Folder of a model; None: that of the package
     budget:int=64,   # Most unfinished prefixes
@@ -69,9 +72,9 @@ def all_answers(
 )->list[Found]: # Of each reaction
     "Search the sources of reactions, in blocks that are kept"
     kept = Path(kept)/f"{_sets(model, budget).model.fingerprint()[:12]}-{budget}"
-    jobs = [(kept/f"{k:06}-{len(pairs[k:k + 50])}.json", model, budget,
-             pairs[k:k + 50].inputs, pairs[k:k + 50].targets)
-            for k in range(0, len(pairs), 50)]
+    blocks = [slice(k, k + 50) for k in range(0, len(inputs), 50)]
+    jobs = [(kept/f"{b.start:06}-{len(inputs[b])}.json", model, budget, inputs[b],
+             targets[b]) for b in blocks]
     kept.mkdir(parents=True, exist_ok=True)
     if processes == 1: return [f for job in jobs for f in _answers(job)]
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
@@ -191,10 +194,11 @@ def evaluate_edits(
     timed:int=100,   # Sets whose time is measured
 )->dict: # As JSON
     "First answers, sets, errors and times on reactions"
-    found = all_answers(pairs, kept, model, budget, processes)
+    found = all_answers(pairs.inputs, pairs.targets, kept, model, budget, processes)
     kinds, wrong = error_kinds(pairs, found)
+    several = [f for f, target in zip(found, pairs.targets) if "." in target]
     out = shares(found) | dict(budget=budget, sets=set_sizes(found), errors=kinds,
-                               wrong=wrong)
+                               wrong=wrong, several_products=shares(several))
     cp = ProductSets(_sets(model, budget).model, coverage=.9, max_candidates=budget)
     scores = [-np.inf if f.score is None else f.score for f in found]
     try: cp.calibrate_scores(scores)
@@ -203,6 +207,20 @@ def evaluate_edits(
     return out | dict(median_seconds=np.median(seconds), mean_seconds=np.mean(seconds))
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #67d601a8
+def unmapped_pairs(
+    path, # As for reaction_texts
+    n:int, # How many lines are drawn; 0 for all
+)->tuple[list, list]: # Sources and products, without stereochemistry
+    "Reactions of a file that have no atom maps"
+    texts = [text for _, text in reaction_texts(path) if not has_maps(text)]
+    pairs = []
+    for text in random.Random(0).sample(texts, n or len(texts)):
+        a, b, product = text.split(">")
+        source = ".".join(filter(None, (a, b)))
+        try: pairs.append((remove_stereo(source), remove_stereo(product)))
+        except BadReaction: continue
+    return tuple(map(list, zip(*pairs)))
+
 def _round_trip(more, n, command, path):
     "Count what can be said in all archives"
     files = {f"{name} archive": [tuple(l.split()[0].split(">>")) for l in
@@ -217,9 +235,10 @@ def main():
     "What `python -m conformal_ar.tasks.edit_evaluation` does"
     parser = ArgumentParser(description="Evaluate the edit model, or its language.")
     add = parser.add_argument
-    add("what", choices=("held-out", "valid", "beside-smiles", "round-trip"))
+    add("what", choices=("held-out", "valid", "beside-smiles", "round-trip",
+                                 "unmapped"))
     add("--model", help="folder; the model of the package by default")
-    add("--more", help="a further file of reactions, for round-trip")
+    add("--more", help="a further file of reactions, for the last two")
     add("--first", type=int, default=0, help="which reaction is the first")
     add("--reactions", type=int, default=0, help="how many, 0 for all")
     add("--budget", type=int, default=64, help="most unfinished prefixes")
@@ -232,13 +251,16 @@ def main():
     path = args.out or f"nbs/results/edits_{args.what.replace('-', '_')}.json"
     if args.what == "round-trip":
         return _round_trip(args.more, args.reactions, command, path)
+    kept = Path(args.kept)/f"{args.what}-{args.first}"
+    how = args.model, args.budget, args.processes
     if args.what == "beside-smiles": found = beside_smiles(args.reactions or 100)
+    elif args.what == "unmapped":
+        pairs = unmapped_pairs(args.more, args.reactions)
+        found = shares(all_answers(*pairs, kept, *how))
     else:
         pairs = load_reactions("partial")[args.what.replace("-", "_")]
         stop = args.first + args.reactions if args.reactions else None
-        found = evaluate_edits(
-            pairs[args.first:stop], Path(args.kept)/f"{args.what}-{args.first}",
-            args.model, args.budget, args.processes)
+        found = evaluate_edits(pairs[args.first:stop], kept, *how)
     write_results(path, found, command, seed=0)
 
 # %% ../../nbs/tasks/26_edit_evaluation.ipynb #135dc772

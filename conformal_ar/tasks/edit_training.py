@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['EDIT_PARTS', 'EDITS_POCKET', 'EDITS_GPU', 'archive_reactions', 'further_reactions', 'EditRow', 'edit_row',
            'write_rows', 'read_rows', 'prepare_rows', 'batch_scripts', 'script_losses', 'EditPreset', 'edit_optimisers',
-           'EditRun', 'main']
+           'EditRun', 'training_rows', 'main']
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #f1cd2437
 import random, time
@@ -320,15 +320,20 @@ def run(self:EditRun,
     return EditScripts(self.net)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776
-def _train(folder, data, minutes, decay):
-    "What the command train does"
-    rows = {part: [r for path in sorted(Path(data).glob(f"{part}[0-9]*.npz"))
+def training_rows(
+    folder, # Of prepare_rows
+)->tuple: # Rows by part, archives and more; 500 to validate
+    "All rows that fit the pocket preset"
+    rows = {part: [r for path in sorted(Path(folder).glob(f"{part}[0-9]*.npz"))
                    for r in read_rows(path)] for part in ("train", "valid", "more")}
     fits = lambda r: (len(r.graph.features) <= EDITS_POCKET.most_atoms
                       and len(r.ids) < EDITS_POCKET.config.max_len)
     valid = rows.pop("valid")[:500]
-    rows = {part: list(filter(fits, found)) for part, found in rows.items() if found}
-    run = EditRun(folder, rows, valid)
+    return {part: list(filter(fits, o)) for part, o in rows.items() if o}, valid
+
+def _train(folder, data, minutes, decay):
+    "What the command train does"
+    run = EditRun(folder, *training_rows(data))
     save_edits(run.run(minutes, decay).net, Path(folder)/"export")
     print("nats {:.3f}, every token right {:.3f}".format(*run.validate()))
 

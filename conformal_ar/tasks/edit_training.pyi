@@ -119,6 +119,11 @@ class EditRun:
         decay: Minutes at its end in which the rates fall
         every: Minutes between checkpoints"""
         ...
+def training_rows(folder) -> tuple:
+    """All rows that fit the pocket preset
+
+    folder: Of prepare_rows"""
+    ...
 def _train(folder, data, minutes, decay):
     """What the command train does"""
     ...

@@ -148,19 +148,6 @@ def at_confidence(self:Guarantee,
     least = self.lower_bound(confidence)
     return Guarantee(least, "pac", self.n_cal, self.k, confidence, whose)
 
-# %% ../../nbs/theory/03_guarantee.ipynb #e5a0b2c4
-@patch
-def after_truncation(self:Guarantee,
-    truncated:int,         # Searches that ran out of their budget
-    n:int,                 # Searches, of inputs that did not calibrate
-    confidence:float=0.95, # Probability over calibration sets, in (0, 1)
-)->Guarantee: # Of kind 'pac'
-    "What a budget leaves: a lower bound, less an upper bound of the share truncated"
-    side = float(1 - check_risk(confidence, "confidence"))/2
-    lost = 1 - clopper_pearson_lower(n - truncated, n, side)
-    left = max(0., self.lower_bound(1 - side) - lost)
-    return Guarantee(left, "pac", self.n_cal, self.k, confidence, self.population)
-
 # %% ../../nbs/theory/03_guarantee.ipynb #6c54d6db
 @patch
 def covered_law(self:Guarantee,

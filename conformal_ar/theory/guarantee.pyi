@@ -40,13 +40,6 @@ class Guarantee:
 
         confidence: Probability over calibration sets, in (0, 1)"""
         ...
-    def after_truncation(self, truncated: int, n: int, confidence: float=0.95) -> Guarantee:
-        """What a budget leaves: a lower bound, less an upper bound of the share truncated
-
-        truncated: Searches that ran out of their budget
-        n: Searches, of inputs that did not calibrate
-        confidence: Probability over calibration sets, in (0, 1)"""
-        ...
     def covered_law(self, n_test: int):
         """Law of how many of `n_test` new pairs are covered, over calibration and test sets
 
