@@ -14,9 +14,9 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, optional, sequence_scores
 from ..search.inputs_and_ids import take
-from ..search.memory import batch_within, rows_within
+from ..search.memory import batch_within
 from ..search.hypotheses import target_rows
-from ..search.lines import EVERYTHING, lines_scores, lines_search
+from ..search.lines import EVERYTHING, lines_scores
 from .calibration import Calibration
 from .procedure import Procedure
 from .calibration_checks import check_lines
@@ -26,8 +26,7 @@ from ..theory.checks import check_count
 class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
-    settings = (*Calibration.settings, "max_candidates", "max_lines",
-                "nonempty")
+    settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty")
     nested = True
 
     @delegates(Procedure.__init__)
@@ -51,10 +50,10 @@ class ConformalLevelSets(Procedure):
 
     def out_of_reach(self):
         why, remedy = super().out_of_reach()
-        remedy += ", or max_lines, which is feasible at every coverage"
-        if self.max_candidates is None: return why, remedy
-        why += f", or fall out of max_candidates={self.max_candidates}"
-        return why, "Use a larger max_candidates or max_len, or max_lines instead, which is feasible at every coverage"
+        if self.max_candidates is not None:
+            why += f", or fall out of max_candidates={self.max_candidates}"
+            remedy = "Use a larger max_candidates or max_len"
+        return why, remedy + ", or max_lines=8, say, which loses no target"
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #c4dd4ae6
 @patch(as_prop=True)
@@ -68,8 +67,10 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 @patch
 def target_scores(self:ConformalLevelSets, pairs,
                    batch_size=256, progress=False, max_memory=None, **kwargs):
-    if self.max_lines: return self._by_lines(pairs, progress, max_memory, **kwargs)
     inputs, most = take(pairs.inputs, pairs.owner), int(self.lengths(pairs.ids).max())
+    if self.max_lines: return lines_scores(
+        self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,
+        max_memory=max_memory, **kwargs)[:, None]
     most = min(self.max_len, most)
     size = batch_within(self.model, inputs, most, max_memory, batch_size)
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
@@ -89,37 +90,3 @@ def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
         at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
         found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #ab35c011
-@patch
-def _by_lines(self:ConformalLevelSets, pairs, progress, max_memory, **kwargs):
-    "[T, 1] the largest threshold at which a target is covered by some line"
-    inputs = take(pairs.inputs, pairs.owner)
-    kwargs = self._line_rows(inputs, max_memory, **kwargs)
-    return lines_scores(self.model, inputs, pairs.ids, self.max_len, self.max_lines,
-                        progress=progress, **kwargs)[:, None]
-
-@patch
-def _line_rows(self:ConformalLevelSets, inputs, max_memory, max_rows=None):
-    if max_memory is not None:
-        max_rows = rows_within(self.model, inputs, self.max_len, max_memory)
-    return {} if max_rows is None else dict(max_rows=max_rows)
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #ab35c012
-@patch
-def decode(self:ConformalLevelSets, inputs, thresholds, progress=False,
-           max_memory=None, max_rows=None, **kwargs):
-    "The search: for lines, or from prefix to prefix"
-    if self.max_lines is None: return Procedure.decode(
-        self, inputs, thresholds, progress=progress, max_memory=max_memory,
-        max_rows=max_rows, **kwargs)
-    rows = self._line_rows(inputs, max_memory, max_rows)
-    return lines_search(self.model, inputs, thresholds, self.max_len, self.max_lines,
-                        progress=progress, **rows)
-
-@patch
-def row_scores(self:ConformalLevelSets, table):
-    "[R, 1] log-likelihoods; of an open line the least score of what it covers"
-    if table.open_scores is None: return table.sums[:, None]
-    ended = np.isnan(table.open_scores)
-    return np.where(ended, table.sums, table.open_scores)[:, None]

@@ -29,6 +29,7 @@ from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import Probe, input_hashes, warn_known
 from .saving import (
     function_name, restored, saved_fields, write_calibration)
+from ..search.lines import lines_search
 from ..search.threshold import threshold_search
 from ..search.sets import PredictionSet
 
@@ -99,7 +100,9 @@ def decode(self:Procedure,
     thresholds:np.ndarray, # [steps], or [n, steps] for each input
     **kwargs,              # For the search (progress, max_rows, max_memory)
 )->Hypotheses: # All rows whose scores reach the thresholds
-    "The search: by default from prefix to prefix"
+    "The search: from prefix to prefix, or for lines"
+    if self.max_lines: return lines_search(
+        self.model, inputs, thresholds, self.max_len, self.max_lines, **kwargs)
     return threshold_search(
         self.model, inputs, thresholds, self.max_len, normalize=self.normalize,
         max_candidates=self.max_candidates, **kwargs)
@@ -110,7 +113,7 @@ def row_scores(self:Procedure,
     table:Hypotheses, # From decode
 )->np.ndarray: # [R, steps]
     "Scores of hypotheses, to be held against thresholds as those of targets are"
-    return (table.scores if self.normalize else table.sums)[:, None]
+    return (table.scores if self.normalize else table.line_scores)[:, None]
 
 # %% ../../nbs/procedures/02_procedure.ipynb #44279af3
 @patch

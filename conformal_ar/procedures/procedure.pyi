@@ -42,7 +42,7 @@ class Procedure(Calibration):
         pairs: From read"""
         ...
     def decode(self, inputs: Sequence, thresholds: np.ndarray, **kwargs) -> Hypotheses:
-        """The search: by default from prefix to prefix
+        """The search: from prefix to prefix, or for lines
 
         inputs: [n] inputs
         thresholds: [steps], or [n, steps] for each input"""

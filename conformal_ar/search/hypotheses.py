@@ -44,6 +44,11 @@ class Hypotheses:
         "[R] log-likelihoods, in nats"
         return self.log_probs.cumsum(1, dtype=np.float64)[:, -1]
     @property
+    def line_scores(self):
+        "[R] the same, but of an open line the least score of what it covers"
+        if self.open_scores is None: return self.sums
+        return np.where(np.isnan(self.open_scores), self.sums, self.open_scores)
+    @property
     def scores(self):
         "[R] log-likelihoods per token, in nats"
         return self.sums / self.length

@@ -16,6 +16,7 @@ from .autoregressive import Autoregressor, optional
 from .hypotheses import Hypotheses
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, target_lengths, to_host)
+from .memory import rows_within
 from ..theory.checks import check_count
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b007
@@ -159,18 +160,22 @@ def lines_search(
     max_len:int,         # Most tokens of a line, the end token counted
     max_lines:int,       # Most lines of an input, m
     max_rows:int=1024,   # Prefixes in a call, about; changes no result
+    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # The lines; open_scores says which are open
     "Sets of at most `max_lines` lines, by expansion of the most probable open line"
     n = len(inputs)
     t = np.broadcast_to(np.asarray(thresholds, float).reshape(-1), n)
     trees = [Tree(max_lines, x, max_len, ar.end_token_id) for x in t]
-    certified, rows = _grow_all(ar, inputs, trees, max_rows, progress, "lines")
+    certified, rows = _grow_all(
+        ar, inputs, trees, max_rows, max_memory, progress, "lines")
     return lines_table(trees, ar.pad_token_id, certified, rows)
 
-def _grow_all(ar, inputs, trees, max_rows, progress, desc):
+def _grow_all(ar, inputs, trees, max_rows, max_memory, progress, desc):
     "Grow all trees, as many at a time as fill `max_rows`"
     check_count(max_rows, "max_rows")
+    if max_memory is not None and trees:
+        max_rows = rows_within(ar, inputs, trees[0].max_len, max_memory)
     certified, rows = np.ones(len(trees), bool), 0
     size = max(1, max_rows//max((t.m for t in trees), default=1))
     for batch in batches_by_length(inputs, lambda: size, progress, desc):
@@ -215,6 +220,7 @@ def lines_scores(
     max_len:int,          # Most tokens of a line, the end token counted
     max_lines:int,        # Most lines of an input, m
     max_rows:int=1024,    # Prefixes in a call, about; changes no result
+    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     progress:bool=False,  # Show a progress bar?
 )->np.ndarray: # [T] in nats, from EVERYTHING to 0
     "The largest threshold at which a target is covered: min(p of its line, Q)"
@@ -222,6 +228,6 @@ def lines_scores(
     ids = [tuple(row[:min(k, max_len)]) for row, k in zip(targets.tolist(), lengths)]
     trees = [Tree(max_lines, np.nextafter(EVERYTHING, 0), max_len, ar.end_token_id, y)
              for y in ids]
-    _grow_all(ar, inputs, trees, max_rows, progress, "scores")
+    _grow_all(ar, inputs, trees, max_rows, max_memory, progress, "scores")
     return np.array([EVERYTHING if t.score is None else max(EVERYTHING, t.score)
                      for t in trees])
