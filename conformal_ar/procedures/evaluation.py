@@ -56,7 +56,7 @@ class Evaluation:
     complete:float|None=None     # Share of sets of lines in which none is open
 
     def __repr__(self):
-        g, n = self.guarantee, self.abstained
+        g, n, share = self.guarantee, self.abstained, self.complete
         held = "[{:.3f}, {:.3f}]".format(*self.interval)
         if g:
             away = round(self.standard_errors, 1) + 0. # no -0.0; nan at a coverage of 0
@@ -66,7 +66,7 @@ class Evaluation:
                 f"mean_size={self.mean_size:.2f}, median_size={self.median_size:g}, "
                 f"empty={self.empty}, truncated={self.truncated}"
                 f"{f', abstained={n}' if n else ''}"
-                f"{'' if self.complete is None else f', complete={self.complete:.3f}'})")
+                f"{'' if share is None else f', complete={share:.3f}'})")
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49
 def evaluate_sets(

@@ -20,7 +20,8 @@ from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.beams import most_probable
 from .calibration import Calibration
 from ..search.score_checks import check_adapter
-from .calibration_checks import check_calibrated, check_texts
+from .calibration_checks import (
+    check_calibrated, check_texts, refuse_lines)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows
@@ -227,9 +228,7 @@ def select(self:Procedure,
     inputs:Sequence|None=None, # [n] what was asked, where groups are of inputs
 )->Hypotheses: # The rows that pass the thresholds of their own group
     "The sets of this calibration, from a table decoded more loosely"
-    if self.max_lines: raise TypeError(
-        "sets with max_lines are searched at their own threshold: no table of another "
-        "holds their lines; use predict")
+    refuse_lines(self)
     own = self.thresholds
     if self.group is not None: own = own[self._row_groups(table, inputs)]
     return table.select((self.row_scores(table) >= own - self.margin).all(1))

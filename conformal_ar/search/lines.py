@@ -111,10 +111,11 @@ def children_of(
     check_log_probs(values, owner)
     few = []
     for row, (line, tree) in enumerate(zip(lines, trees)):
-        pairs, least = dict(zip(tokens[row].tolist(), values[row].tolist())), tree.least()
-        found = [Line(line.cost - p, (*line.tokens, t), (*line.log_probs, p), state, row)
-                 for t, p in pairs.items()
-                 if p - line.cost >= least and p > -np.inf
+        pairs = dict(zip(tokens[row].tolist(), values[row].tolist()))
+        least = max(tree.least(), -1e300) # a token of probability 0 is none
+        found = [Line(line.cost - p, (*line.tokens, t), (*line.log_probs, p),
+                      state, row)
+                 for t, p in pairs.items() if p - line.cost >= least
                  and (t != pad_token_id or t == tree.end)]
         tree.fetched[line.tokens] = sorted(found)
         few.append(len(found) <= tree.m)

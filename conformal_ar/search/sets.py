@@ -73,8 +73,8 @@ def line_of(self:PredictionSet,
 @patch
 def _ids(self:PredictionSet, text):
     "Token ids of a text; none where it cannot be spelt, which … alone holds"
-    if self.encode is None: raise TypeError(
-        "a set with open lines finds texts by their tokens: give it encode=model.encode")
+    if self.encode is None: raise TypeError("a set with open lines finds texts by "
+                                            "their tokens: give it encode=model.encode")
     try: return tuple(self.encode([text])[0].tolist())
     except ValueError: return ()
 
