@@ -133,10 +133,9 @@ def pack_reactions(
     "Write tokenised reactions into one file, those for training in several spellings"
     if spellings < 1: raise ValueError(
         f"spellings must be 1 (only the canonical one) or more, not {spellings}")
-    separated, aligned = data["train"].is_separated, data["train"].is_aligned
-    kinds = {(p.is_separated, p.is_aligned) for p in data.values()}
-    if len(kinds) > 1: raise ValueError(
-        "all parts must be mixed or all separated, and all aligned or all canonical")
+    separated = data["train"].is_separated
+    if len({p.is_separated for p in data.values()}) > 1: raise ValueError(
+        "all parts must be mixed or all separated")
     words = [*SPECIALS, *(vocabulary or _words(data, pieces, rarest))]
     have, packed = set(words), {}
     for name in ("held_out", "valid", "train"):
@@ -145,7 +144,6 @@ def pack_reactions(
         kept = part[list(_drop_unknown(pairs, have, name))]
         packed[name] = list(zip(kept.inputs, kept.targets))
     rows = kept.rows
-    if not aligned: rows = [r._replace(origin=(), aligned=None) for r in rows]
     jobs = [(r, spellings, [seed, i], separated) for i, r in enumerate(rows)]
     spelt = side_by_side(_all_spellings, jobs, processes, progress, "spell")
     packed["train"] = [ # a random spelling may need a token of its own

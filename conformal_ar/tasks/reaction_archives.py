@@ -148,7 +148,6 @@ def clean_file(
 def load_reactions(
     split:str=None, # Paper or partial; paper where the train archive is here when None
     separated:bool=False, # Tell reactants from reagents in the source
-    aligned:bool=True, # Spell targets in the order of their sources, else canonically
     folder=None, # Cache folder
     processes:int=2, # That clean, the first time
     progress:bool=True, # Show bars
@@ -161,4 +160,4 @@ def load_reactions(
     names = ["valid", "test"] + ["train"]*(split == "paper")
     archives = {n: clean_archive(n, folder, processes, progress) for n in names}
     more = {Path(p).name: clean_file(p, folder, processes, progress) for p in more}
-    return split_reactions(archives, split, separated, aligned, more=more)
+    return split_reactions(archives, split, separated, more=more)

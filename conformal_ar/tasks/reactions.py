@@ -111,21 +111,19 @@ class Reactions:
     rows:list # Of Reaction
     lines:np.ndarray # [N] line of the archive, counted from 1
     is_separated:bool=False # Whether inputs tell reactants from reagents
-    is_aligned:bool=True # Whether targets follow their sources; canonical otherwise
 
     @property
     def inputs(self):
         return [r.separated if self.is_separated else r.mixed for r in self.rows]
     @property
     def targets(self):
-        return [(self.is_aligned and r.aligned) or r.product for r in self.rows]
+        return [r.aligned or r.product for r in self.rows]
     def __len__(self): return len(self.rows)
     def __getitem__(self, i):
         i = np.atleast_1d(np.arange(len(self))[i])
         return replace(self, rows=[self.rows[j] for j in i], lines=self.lines[i])
     def __repr__(self):
         kind = ", separated" if self.is_separated else ""
-        if not self.is_aligned: kind += ", canonical targets"
         return f"Reactions({len(self):,}{kind})"
 
 # %% ../../nbs/tasks/04_reactions.ipynb #217d050d
@@ -190,7 +188,6 @@ def split_reactions(
     archives:dict, # Cleaned rows by name: valid, test and, for paper, train
     split:str, # Paper or partial
     separated:bool=False, # Tell reactants from reagents in the source
-    aligned:bool=True, # Spell targets in the order of their sources, else canonically
     cuts=(2_000, 20_000), # Of the test lines, for partial
     more:dict=None, # Cleaned rows by name of file, for training
 )->ReactionSplits: # Parts held_out, valid and train
@@ -204,8 +201,7 @@ def split_reactions(
         known = [(r.mixed, r.product) for r in parts["train"].rows]
         further = _new_rows(further, known, protected, report[name])
         parts["train"] = _join(parts["train"], further)
-    parts = {name: replace(p, is_separated=separated, is_aligned=aligned)
-             for name, p in parts.items()}
+    parts = {name: replace(p, is_separated=separated) for name, p in parts.items()}
     for name in ("held_out", "valid"):
         p = parts[name]
         new = np.array([r.mixed not in seen for r in p.rows], bool)
