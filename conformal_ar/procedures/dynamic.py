@@ -70,8 +70,9 @@ class DynamicConformalBeams(Procedure):
 def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
     "How many scores each step of a calibration on `n` pairs may drop"
     if self.step_alpha is None: return Procedure.ranks(self, n, groups, steps)
-    check_feasible(self.step_alpha, n, steps or self.steps)
-    return step_ranks(self.step_alpha, n, steps or self.steps)
+    steps = steps or self.steps
+    check_feasible(self.step_alpha, n, steps)
+    return step_ranks(self.step_alpha, n, steps)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
