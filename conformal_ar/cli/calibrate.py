@@ -118,6 +118,7 @@ def pairs_of_file(data, half, n, columns, task, ar):
 _sets = ["level-sets", "dynamic", "subsets"]
 _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets"],
     width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
+    max_lines=["level-sets"],
     coverage=_sets, confidence=_sets, nonempty=_sets)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
@@ -188,7 +189,9 @@ Confidence = cli_option(float|None,
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a249b988
 MaxCandidates = cli_option(int|None,
-    "Budget: most unfinished prefixes of an input at a step (level-sets, dynamic).",
+    "Budget: most unfinished prefixes of an input at a step (level-sets).", min=1)
+MaxLines = cli_option(int|None,
+    "Most lines of a set; some are open: they hold all that begins so (level-sets).",
     min=1)
 Nonempty = cli_option(bool, "Put the best sequence into a set that would be empty.",
     "--nonempty")
@@ -213,8 +216,8 @@ def calibrate(
     procedure:Procedure="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
-    nonempty:Nonempty=False, width:Width=None, by_class:ByClass=False,
-    max_len:MaxLen=None, lengths:Lengths=None,
+    max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
+    by_class:ByClass=False, max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
 ):
@@ -223,7 +226,8 @@ def calibrate(
     procedure, names = procedure.value, (input_column, target_column)
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
-               max_candidates=max_candidates, width=width, by_class=by_class, fdr=fdr)
+               max_candidates=max_candidates, max_lines=max_lines, width=width,
+               by_class=by_class, fdr=fdr)
     if procedure != "select":
         one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")

@@ -77,12 +77,12 @@ def _plain(column):
 def _columns(s):
     "A set, or an exception, as columns that have the same types in all rows"
     if isinstance(s, Exception):
-        return dict(size=0, texts=[], probabilities=[], p_values=[], truncated=False,
-                    certified=False, error=input_error(s))
+        return dict(size=0, texts=[], probabilities=[], p_values=[], open=[],
+                    truncated=False, certified=False, error=input_error(s))
     p_values = [] if s.p_values is None else s.p_values.tolist()
     return dict(size=len(s), texts=list(s), probabilities=s.probabilities.tolist(),
-                p_values=p_values, truncated=s.truncated, certified=s.certified,
-                error="")
+                p_values=p_values, open=[] if s.open is None else s.open.tolist(),
+                truncated=s.truncated, certified=s.certified, error="")
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #59dcc23d
 class PredictBatches(Batches):
@@ -198,6 +198,7 @@ def set_record(
     if isinstance(s, Abstention): return out | dict(abstained=True)
     out |= dict(size=len(s), texts=list(s), probabilities=short(s.probabilities))
     if s.p_values is not None: out["p_values"] = short(s.p_values)
+    if s.open is not None: out["open"] = s.open.tolist()
     out["truncated"] = s.truncated
     if not hasattr(s, "strings"): return out
     out |= dict(strings=s.n_strings, invalid=s.invalid) # of merged texts

@@ -244,8 +244,8 @@ def interruptible(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #fa34cfb6
 _head = ["line", "input"]
-_tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "truncated",
-         "strings", "invalid", "abstained", "error"]
+_tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
+         "truncated", "strings", "invalid", "abstained", "error"]
 
 def member_rows(
     record:dict, # Of a set or an error
@@ -253,7 +253,7 @@ def member_rows(
     "A row for each member of a set, or one without"
     record = dict(record)
     names = dict(texts="text", probabilities="probability", p_values="p_value",
-                 reactions="reaction", side_products="side_products")
+                 open="open", reactions="reaction", side_products="side_products")
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
     for c, v in record.pop("columns", {}).items():
