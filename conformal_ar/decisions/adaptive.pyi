@@ -3,6 +3,7 @@ from typing import Any
 from pathlib import Path
 from typing import NamedTuple, Sequence
 import numpy as np
+from ..search.autoregressive import Autoregressor
 from ..procedures.levelsets import ConformalLevelSets
 from ..search.sets import PredictionSet
 class AdaptiveState(NamedTuple):
@@ -94,13 +95,9 @@ class AdaptiveLevelSets:
         notes: What else to keep with it, as JSON"""
         ...
     @classmethod
-    def load(cls, folder: str, model, **functions) -> AdaptiveLevelSets:
+    def load(cls, folder: str, model: Autoregressor, **functions) -> AdaptiveLevelSets:
         """Go on where a stream was saved; `ValueError` where there is none
 
         folder: Folder with conformal.json, or the file
-        model: The Autoregressor it was calibrated with"""
+        model: The model it was calibrated with"""
         ...
-_state: Any
-def _check_state(stream):
-    """`ValueError` for a state that no stream comes to"""
-    ...

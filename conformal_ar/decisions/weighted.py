@@ -17,8 +17,9 @@ import scipy
 from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
+from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_log_likelihoods, check_risk, check_scores
+from ..theory.checks import check_risk
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
@@ -184,9 +185,6 @@ def thresholds(self:WeightedLevelSets,
     return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #3dfb5f34
-_weights = dict(scores=list, weights=list, coefficients=(list, type(None)),
-                function=str)
-
 @patch
 def save(self:WeightedLevelSets,
     folder:str,           # Folder to write conformal.json into; made if missing
@@ -210,25 +208,16 @@ def save(self:WeightedLevelSets,
 # %% ../../nbs/decisions/03_weighted.ipynb #5b8115fb
 @patch(cls_method=True)
 def load(cls:WeightedLevelSets,
-    folder:str,        # Folder with conformal.json, or the file
-    model,             # The Autoregressor it was calibrated with
-    function:Callable, # The features of density_ratio, or the ratio itself
-    **functions,       # The others it was calibrated with: canonicalize
+    folder:str,          # Folder with conformal.json, or the file
+    model:Autoregressor, # The model it was calibrated with
+    function:Callable,   # The features of density_ratio, or the ratio itself
+    **functions,         # The others it was calibrated with: canonicalize
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
-    own = read_notes(folder, "weighted", _weights)
+    own = read_notes(folder, "weighted")
     same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
     sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    try:
-        if c is not None: check_scores(c) # numbers
-        w = np.array(own["weights"], float)
-        scores = [-np.inf if s is None else s for s in own["scores"]]
-        scores = check_log_likelihoods(scores)
-    except TypeError as e: raise ValueError(f"{folder}: no numbers ({e})") from None
-    if sets.known is not None and len(sets.known) != len(scores): raise ValueError(
-        f"{folder} has {len(scores)} scores of {len(sets.known)} calibration inputs")
-    if w.shape != scores.shape or not ((0 <= w) & (w < np.inf)).all(): raise ValueError(
-        f"{folder} must have a weight for each of {len(scores)} pairs, not negative")
-    return new._weighted(scores, w)
+    scores = np.array([-np.inf if s is None else s for s in own["scores"]])
+    return new._weighted(scores, np.array(own["weights"]))

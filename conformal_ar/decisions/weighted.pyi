@@ -3,6 +3,7 @@ from typing import Any
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 import numpy as np
+from ..search.autoregressive import Autoregressor
 from ..procedures.levelsets import ConformalLevelSets
 from ..search.sets import PredictionSet
 def weighted_thresholds(scores: np.ndarray, weights: np.ndarray, new: np.ndarray, alpha: float) -> np.ndarray:
@@ -84,11 +85,10 @@ class WeightedLevelSets:
         notes: What else to keep with it, as JSON"""
         ...
     @classmethod
-    def load(cls, folder: str, model, function: Callable, **functions) -> WeightedLevelSets:
+    def load(cls, folder: str, model: Autoregressor, function: Callable, **functions) -> WeightedLevelSets:
         """Load weighted sets; `ValueError` where there are none, or of another function
 
         folder: Folder with conformal.json, or the file
-        model: The Autoregressor it was calibrated with
+        model: The model it was calibrated with
         function: The features of density_ratio, or the ratio itself"""
         ...
-_weights: Any

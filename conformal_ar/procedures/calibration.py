@@ -212,26 +212,38 @@ def p_values(self:Calibration,
     return p
 
 # %% ../../nbs/procedures/01_calibration.ipynb #e4581d59
+def _all_scores(found):
+    "[n] rising scores of a group; −∞ for targets that no set can hold"
+    return np.append([-inf]*(found.guarantee.n_cal - len(found.scores)), found.scores)
+
 @patch(as_prop=True)
 def calibration_scores(self:Calibration)->np.ndarray: # [N]
     "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
     if not self.nested: raise TypeError(
         f"{type(self).__name__} keeps no scores: have them again from scores_of")
-    kept = [(g.n_cal, self._found[of].scores) for of, g in self.guarantees.items()]
-    return np.concatenate([np.append(np.full(n - len(s), -inf), s) for n, s in kept])
+    check_calibrated(self)
+    return np.concatenate([_all_scores(found) for found in self._found.values()])
 
 # %% ../../nbs/procedures/01_calibration.ipynb #86d75188
+@patch
+def fit_again(self:Calibration,
+    found:dict, # Label of each group to its Calibrated, with the scores that it kept
+)->dict: # The same at the coverage of now, for the same population
+    "Thresholds and guarantees from the scores that were kept"
+    def fit(label, one):
+        new = self.fit_group(label, _all_scores(one)[:, None], len(found))
+        same = replace(new.guarantee, population=one.guarantee.population)
+        return new._replace(guarantee=same)
+    return {label: fit(label, one) for label, one in found.items()}
+
 def at_coverage(
-    cp,             # A calibrated procedure
+    cp:Calibration, # Calibrated
     coverage:float, # In (0, 1)
-): # A copy; the procedure itself where it kept no scores
+)->Calibration: # A copy; the procedure itself where it kept no scores
     "A calibration at another coverage, from the scores that it kept"
     if not cp.nested: return cp
-    other, of = copy(cp), cp.guarantees
+    check_calibrated(cp)
+    other = copy(cp)
     other.alpha = one_risk(coverage=coverage)
-    labels = [label for label, g in of.items() for _ in range(g.n_cal)]
-    other.calibrate_scores(cp.calibration_scores, None if cp.group is None else labels)
-    for label, found in other._found.items():
-        same = replace(found.guarantee, population=of[label].population)
-        other._found[label] = found._replace(guarantee=same)
+    other._found = other.fit_again(cp._found)
     return other

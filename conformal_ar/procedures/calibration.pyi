@@ -98,15 +98,23 @@ class Calibration:
     def calibration_scores(self) -> np.ndarray:
         """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
         ...
+    def fit_again(self, found: dict) -> dict:
+        """Thresholds and guarantees from the scores that were kept
+
+        found: Label of each group to its Calibrated, with the scores that it kept"""
+        ...
 class Calibrated(NamedTuple):
     """What calibration found for one group of pairs"""
     thresholds: np.ndarray
     guarantee: Guarantee
     coverable: int
     scores: np.ndarray = ...
-def at_coverage(cp, coverage: float):
+def _all_scores(found):
+    """[n] rising scores of a group; −∞ for targets that no set can hold"""
+    ...
+def at_coverage(cp: Calibration, coverage: float) -> Calibration:
     """A calibration at another coverage, from the scores that it kept
 
-    cp: A calibrated procedure
+    cp: Calibrated
     coverage: In (0, 1)"""
     ...

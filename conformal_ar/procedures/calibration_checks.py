@@ -6,7 +6,7 @@
 __all__ = ['check_group', 'check_texts', 'check_steps', 'check_quantile', 'refuse_budget', 'check_lines', 'refuse_lines',
            'lost_targets', 'group_prefix', 'refuse_ranks', 'refuse_unbounded', 'largest_feasible', 'warn_selected',
            'check_calibrated', 'check_shape', 'check_target', 'check_tested', 'check_classes', 'scored_again',
-           'refuse_imprecise', 'refuse_changed', 'probe_tensors', 'check_probe', 'warn_calibrated_on']
+           'refuse_imprecise', 'refuse_changed', 'warn_calibrated_on']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -221,31 +221,6 @@ def refuse_changed(apart, rounding, same_texts, same_rules):
         f"the model is not what was calibrated: its {what}. Weights, settings, "
         "tokenizer, chat template, rules or dtype are others than in the calibration, "
         "whose guarantee does not carry over: undo the change, or calibrate again")
-
-def probe_tensors(fields):
-    "Inputs, ids and scores of probe pairs that were read; an error for what is none"
-    import torch # the command line says what is wrong before it loads
-    try:
-        ids = torch.tensor(fields["ids"], dtype=torch.long)
-        scores = torch.tensor([[-np.inf if s is None else s for s in row]
-                               for row in fields["scores"]], dtype=torch.double)
-        inputs = fields["inputs"]
-        if fields["kind"] == "array": inputs = np.array(inputs, fields["dtype"])
-        if fields["kind"] == "tensor":
-            inputs = torch.tensor(inputs, dtype=getattr(torch, fields["dtype"]))
-    except (ValueError, TypeError, AttributeError, OverflowError, RuntimeError) as e:
-        raise ValueError(f"the probe pairs cannot be read ({e})") from None
-    return inputs, ids, scores
-
-def check_probe(fields, inputs, ids, scores, most, rounding):
-    "An error for what cannot be the probe pairs of a calibration"
-    alike = len(inputs) == len(ids) == len(fields["texts"])
-    alike = alike and ids.shape == scores.shape and ids.ndim == 2
-    fits = 0 < len(ids) <= most and bool((scores <= 1e-3).all())
-    known = fields["kind"] in ("list", "array", "tensor")
-    rounds = rounding[0] <= fields["rounding"] <= rounding[1]
-    if not (alike and fits and known and rounds):
-        raise ValueError("the probe pairs cannot be those of a calibration")
 
 def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"
