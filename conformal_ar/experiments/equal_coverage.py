@@ -25,8 +25,7 @@ from .one_decode import decode_for_all
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from ..search.threshold import threshold_search
-from ..theory.planning import step_alpha_for
-from ..theory.tolerance import step_ranks
+from ..theory.planning import plan
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #b7579efc
 PROCEDURES = ("dynamic beams", "tuned family", "constant threshold per token",
@@ -38,10 +37,9 @@ def risk_spent(
     coverage:float, # Of the whole sequence, in (0, 1)
     n_cal:int,      # Calibration pairs
     steps:int,      # Decoding steps
-)->tuple[float, int]: # Risk per step; K, at most ⌊ε(n+1)⌋
-    "What dynamic beams spend on a coverage: the risk per step, and the pairs dropped"
-    alpha = step_alpha_for(coverage, n_cal, steps)
-    return alpha, int(step_ranks(alpha, n_cal, steps).sum())
+)->int: # K = ⌊ε(n+1)⌋, at least one for each step
+    "How many calibration pairs a coverage lets procedures drop"
+    return sum(plan(coverage, n_cal, steps).ranks)
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #8991013b
 def contestants(
@@ -52,12 +50,11 @@ def contestants(
     tuned:NestedConformalBeams,  # With the shape that its tune found
 )->tuple[Guarantee, dict]: # What all of them guarantee; name to uncalibrated procedure
     "Procedures that drop the same number of calibration pairs"
-    step_alpha, k = risk_spent(coverage, n_cal, max_len)
+    k = risk_spent(coverage, n_cal, max_len)
     risk = dict(alpha=Fraction(k, n_cal + 1), max_len=max_len)
     shaped = NestedConformalBeams(model, **risk)
     shaped.levels, shaped.curves = tuned.levels, tuned.curves
-    stepwise = DynamicConformalBeams(model, step_alpha=step_alpha, max_len=max_len)
-    found = (stepwise, shaped,
+    found = (DynamicConformalBeams(model, **risk), shaped,
              NestedConformalBeams(model, **risk, shape="constant"),
              ConformalLevelSets(model, **risk))
     return Guarantee.exact(n_cal, k), dict(zip(PROCEDURES, found))

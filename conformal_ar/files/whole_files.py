@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writable', 'check_file', 'markdown_table', 'jsonable',
-           'environment', 'write_results', 'read_results', 'made_with']
+           'environment', 'write_results', 'read_results']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
 import datetime, json, math, os, platform, secrets, shutil, subprocess, sys, tempfile
@@ -225,16 +225,3 @@ def read_results(
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError(f"{path} is no file of results, or it is damaged") from None
     return found
-
-# %% ../../nbs/files/00_whole_files.ipynb #cba5b97d
-def made_with(
-    files:list[dict], # From read_results
-)->str: # Markdown, folded
-    "The commands, versions and machines behind results"
-    def line(r):
-        machine = f"{r['machine']['cores']} cores of {r['machine']['cpu']}"
-        return (f"- `{r['command']}`, seed {r['seed']}, "
-                f"torch {r['versions']['torch']}, {machine}, {r['date'][:10]}")
-    lines = "\n".join(dict.fromkeys(map(line, files)))
-    summary = "<summary>Commands, versions and machines</summary>"
-    return f"<details>{summary}\n\n{lines}\n\n</details>"

@@ -108,7 +108,7 @@ class PredictBatches(Batches):
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #7a0c51d1
 _free = {"alpha", "step_alpha", "beam_alpha", "fdr", "error", "confidence", "nonempty",
-         "stop", "too_long"} # settings that no score depends on
+         "stop"} # settings that no score depends on
 
 def scored_by(
     procedure, # It need not be calibrated

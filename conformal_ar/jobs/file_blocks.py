@@ -22,7 +22,7 @@ from fastcore.basics import patch
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
 from conformal_ar.files.csv_jsonl import (
-    BadRow, at, check_format, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
+    BadRow, at, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
     json_rows, jsonl_text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -113,7 +113,6 @@ def open_blocks(
     "Find the blocks of a file, in one pass"
     path, header, delimiter = Path(path).resolve(), None, None
     parquet = path.suffix.lower() == ".parquet"
-    with open(path, "rb") as file: check_format(path, file.read(8), parquet)
     try:
         if parquet: spans = _spans(_parquet_spans(path, size))
         else: header, delimiter, spans = _text_blocks(path, size, plain)

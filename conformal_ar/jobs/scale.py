@@ -18,9 +18,9 @@ import numpy as np
 from tqdm import tqdm
 
 from .batch_functions import (
-    PredictBatches, ScoreBatches, why_unidentified, scored_by)
+    PredictBatches, ScoreBatches, scored_by, why_unidentified)
 from .file_blocks import (
-    Blocks, BlockWriter, check_column, digest, open_blocks, read_blocks, write_manifest)
+    BlockWriter, Blocks, check_column, digest, open_blocks, read_blocks, write_manifest)
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
 from ..procedures.pairs import read_pairs

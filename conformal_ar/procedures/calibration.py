@@ -106,7 +106,7 @@ def fit_group(self:Calibration, label, scores, groups):
     thresholds, dropped = tolerance_region(scores, ranks)
     if np.isinf(thresholds).any(): refuse_unbounded(self, label, scores, ranks, groups)
     warn_selected(self, label, scores, ranks, dropped)
-    guarantee = self._guaranteed(label, n, len(scores), int(ranks.sum()), groups)
+    guarantee = self.guaranteed(label, n, len(scores), int(ranks.sum()), groups)
     kept = np.sort(scores[fits, 0]) if self.nested else np.empty(0)
     return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
 
@@ -122,7 +122,7 @@ def _times_share(self:Calibration, n, kept, k, groups):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
-def _guaranteed(self:Calibration, label, n, kept, k, groups):
+def guaranteed(self:Calibration, label, n, kept, k, groups):
     "What dropping `k` of the `kept` among `n` pairs guarantees"
     if self.conditional: return self._times_share(n, kept, k, groups)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")

@@ -54,7 +54,7 @@ class Calibration:
     def _times_share(self, n, kept, k, groups):
         """The coverage within the coverable pairs, times a bound on their share"""
         ...
-    def _guaranteed(self, label, n, kept, k, groups):
+    def guaranteed(self, label, n, kept, k, groups):
         """What dropping `k` of the `kept` among `n` pairs guarantees"""
         ...
     def group_labels(self, inputs, lengths):

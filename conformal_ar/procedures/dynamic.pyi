@@ -14,21 +14,16 @@ class DynamicConformalBeams(Procedure):
     settings: Any
     step_alpha: Any
     stop: Any
-    too_long: Any
-    def __init__(self, model: Autoregressor, *, max_len: int, step_alpha: float | None=None, stop: str='max_len', too_long: str='miss', **kwargs):
+    def __init__(self, model: Autoregressor, *, max_len: int, step_alpha: float | None=None, stop: str='max_len', **kwargs):
         """model: The model
         max_len: Decoding steps L†, the end token counted
         step_alpha: In place of coverage: the risk of each step
-        stop: Where thresholds stop: 'max_len', or all 'ended'
-        too_long: Longer targets: 'miss', or 'bound' their share"""
+        stop: Where thresholds stop: 'max_len', or all 'ended'"""
         ...
     @property
     def other_risk(self): ...
     @property
     def steps(self): ...
-    @property
-    def conditional(self): ...
-    def out_of_reach(self): ...
     def ranks(self, n, groups=1, steps=None):
         """How many scores each step of a calibration on `n` pairs may drop"""
         ...

@@ -24,7 +24,7 @@ from .calibration_checks import (
     check_calibrated, check_texts, refuse_lines)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
-from ..theory.groups import by_length, group_rows
+from ..theory.groups import by_length
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import Probe, input_hashes, warn_known
@@ -293,34 +293,11 @@ def evaluate(self:Procedure,
 )->Evaluation: # Coverage with its interval, set sizes, oracle sizes
     "Predict test inputs and compare with their targets, by class with `canonicalize`"
     now = copy(self) # it may be calibrated again meanwhile
-    pairs, sets = now._tested(inputs, targets, input_column, target_column, **kwargs)
+    check_calibrated(now)
+    pairs = now.read(inputs, targets, input_column, target_column)
+    warn_known(now.known, pairs.inputs)
+    sets = now.sets(now.search(pairs.inputs, **kwargs), pairs.inputs)
     return evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #d1723f32
-@patch
-def _tested(self:Procedure, inputs, targets, *columns, **kwargs):
-    "Test pairs and their sets"
-    self.guarantees
-    pairs = self.read(inputs, targets, *columns)
-    warn_known(self.known, pairs.inputs)
-    return pairs, self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #2482c9e8
-@patch
-def evaluate_groups(self:Procedure,
-    inputs:Sequence,            # [n] test inputs; or a table with named columns
-    targets:Sequence|None=None, # [n] targets, as for calibrate
-    **kwargs,                   # As for evaluate
-)->dict: # Label to Evaluation, for the groups that occur
-    "As `evaluate`, in each group; by length, the first target says which"
-    now = copy(self)
-    pairs, sets = now._tested(inputs, targets, **kwargs)
-    first = np.unique(pairs.owner, return_index=True)[1]
-    labels = now.group_labels(pairs.inputs, now.lengths(pairs.ids[first]))
-    groups = group_rows(now.group, labels, len(sets))
-    return {label: evaluate_sets(take(sets, rows), take(pairs.texts, rows),
-                                 now.guarantees[label], now.canonicalize)
-            for label, rows in groups.items() if len(rows)}
 
 # %% ../../nbs/procedures/02_procedure.ipynb #3903145e
 @patch

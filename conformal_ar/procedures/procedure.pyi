@@ -124,15 +124,6 @@ class Procedure(Calibration):
         input_column: Column of the inputs in a table
         target_column: Column of the targets in a table"""
         ...
-    def _tested(self, inputs, targets, *columns, **kwargs):
-        """Test pairs and their sets"""
-        ...
-    def evaluate_groups(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> dict:
-        """As `evaluate`, in each group; by length, the first target says which
-
-        inputs: [n] test inputs; or a table with named columns
-        targets: [n] targets, as for calibrate"""
-        ...
     def save(self, folder: str, notes: dict | None=None) -> Path:
         """Save the calibration as JSON, whole or not at all
 

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from ..theory.checks import check_count
 from conformal_ar.search.inputs_and_ids import (
-    check_ids, check_log_probs, input_length, real_tokens, take,
-    target_lengths, to_device)
+    check_ids, check_log_probs, input_length, real_tokens, take, target_lengths,
+    to_device)
 
 # %% ../../nbs/search/00_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable

@@ -19,7 +19,7 @@ from .inputs_and_ids import (
 from .memory import rows_within
 from ..theory.checks import check_count
 from .hypotheses import (
-    Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
+    Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked)
 
 # %% ../../nbs/search/02_threshold.ipynb #05d832e9
 class Prefixes(NamedTuple):
@@ -46,17 +46,13 @@ class Prefixes(NamedTuple):
                         longer(self.log_probs, log_probs), np.full(len(rows), step),
                         self.sums[rows] + log_probs)
 
-    def join(self, longer, pad_token_id):
-        "These, padded, and others that have at least as many tokens"
-        width = longer.tokens.shape[1]
-        padded = self._replace(tokens=widened(self.tokens, width, pad_token_id),
-                               log_probs=widened(self.log_probs, width, 0))
-        return Prefixes(*map(np.concatenate, zip(padded, longer)))
+    def join(self, others, pad_token_id):
+        "These and others, padded to one width"
+        sums = np.concatenate([self.sums, others.sums])
+        return Prefixes(**stacked([self, others], pad_token_id), sums=sums)
 
 # %% ../../nbs/search/02_threshold.ipynb #82cf4525
-def empty_prefixes(
-    owner:Sequence[int], # [R] index of the input of each row
-)->Prefixes:
+def empty_prefixes(owner:Sequence[int])->Prefixes:
     "One empty prefix for each owner"
     n = len(owner)
     return Prefixes(owner=np.array(owner, np.int64), tokens=np.zeros((n, 0), np.int64),
@@ -97,11 +93,7 @@ def passing(
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../../nbs/search/02_threshold.ipynb #4410a9b8
-def part_end(
-    owner:np.ndarray, # [R] input of each row, equal ones together
-    max_rows:int,     # Most rows in a part
-    whole:bool=False, # Keep all rows of an input in one part?
-)->int: # Rows of the first part
+def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
     "Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"
     n = len(owner)
     if n <= max_rows: return n

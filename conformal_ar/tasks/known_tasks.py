@@ -106,7 +106,7 @@ class SmilesReactions(Molecules):
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
     train_options, examples = ("minutes", "packed"), () # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
-    demo_procedures = {"level-sets": {}, "subsets": dict(by_class=True)}
+    demo_procedures = {"level-sets": {}, "subsets": {}}
 
     @property
     def forms(self):

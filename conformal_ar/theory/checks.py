@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_scores', 'check_log_likelihoods', 'check_ranks', 'check_guarantee', 'group_key',
-           'group_label', 'check_keys', 'refuse_group_of', 'check_labels', 'check_calibrated_groups']
+           'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
 import json
@@ -75,13 +75,10 @@ def check_log_likelihoods(
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
 def check_ranks(scores, ranks)->list:
     "Ranks that fit the scores; an error where they do not"
-    ranks = [check_count(k, "every rank", 0) for k in ranks]
-    n, steps = scores.shape
-    if len(ranks) != steps:
-        raise ValueError(f"{steps} columns of scores but {len(ranks)} ranks")
-    if sum(ranks) > n:
-        raise ValueError(f"ranks add up to {sum(ranks)}, more than the {n} rows")
-    return ranks
+    ranks, (n, steps) = [check_count(k, "every rank", 0) for k in ranks], scores.shape
+    if len(ranks) == steps and sum(ranks) <= n: return ranks
+    raise ValueError(f"{len(ranks)} ranks that add up to {sum(ranks)} do not fit "
+                     f"scores of {n} rows and {steps} columns")
 
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage, kind, n, k, confidence, population, kinds):
@@ -121,19 +118,6 @@ def group_label(
     thaw = lambda x: tuple(map(thaw, x)) if isinstance(x, list) else x
     return thaw(json.loads(key))
 
-# %% ../../nbs/theory/06_checks.ipynb #d863657a
-def check_keys(
-    keys:Iterable[str], # From group_key
-)->None:
-    "`ValueError` where two different keys have equal labels"
-    known = {}
-    for key in map(str, keys):
-        other = known.setdefault(group_label(key), key)
-        if other != key: raise ValueError(
-            f"the groups {other} and {key} are equal in Python but differ in JSON: "
-            "let the function give one kind of label, such as int(...), bool(...) or "
-            "str(...)")
-
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
 def refuse_group_of(group, i, x, error):
     "An error that names the input for which the function gives no group"
@@ -149,11 +133,9 @@ def check_labels(group, labels, n):
     labels = [] if labels is None else labels
     if group is not None and len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
-    check_keys(map(group_key, labels))
 
 def check_calibrated_groups(found, known):
     "An error for inputs in groups that were not calibrated"
-    check_keys(group_key(label) for label in (*known, *dict.fromkeys(found)))
     new = [i for i, label in enumerate(found) if label not in known]
     if new: raise ValueError(
         f"{len(new)} of {len(found)} inputs are in groups that had no calibration "

@@ -59,19 +59,18 @@ class by_length:
 
 # %% ../../nbs/theory/02_groups.ipynb #c3a3eb4c
 def group_rows(
-    group,                # A function of an input, by_length, or None
-    labels:Sequence|None, # [n] group of each pair
-    n:int,                # Pairs
+    group:Callable|by_length|None, # What makes the groups
+    labels:Sequence|None,          # [n] group of each pair
+    n:int,                         # Pairs
 )->dict: # Label of each group to the rows of its pairs; without group, None to all
     "Which pairs belong to which group"
     check_labels(group, labels, n)
     if group is None: return {None: np.arange(n)}
-    keys = [group_key(label) for label in labels]
-    names = sorted(set(keys), key=lambda k: (len(k), k))
-    if isinstance(group, by_length): names = map(group_key, group.labels)
-    rows = {name: [] for name in names}
-    for i, key in enumerate(keys): rows[key].append(i)
-    return {group_label(name): np.array(r, int) for name, r in rows.items()}
+    keys = {label: group_key(label) for label in labels}
+    names = sorted(keys, key=lambda label: (len(keys[label]), keys[label]))
+    rows = {name: [] for name in getattr(group, "labels", names)}
+    for i, label in enumerate(labels): rows[label].append(i)
+    return {name: np.array(r, int) for name, r in rows.items()}
 
 # %% ../../nbs/theory/02_groups.ipynb #ac4dd852
 def group_numbers(
