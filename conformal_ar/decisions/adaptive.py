@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_count, check_risk, check_scores
+from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
@@ -102,7 +102,6 @@ class AdaptiveLevelSets:
         coverage:float|None=None,  # In the long run, in (0, 1); None: that of the sets
         step:float=0.02,           # How far a label moves the level at first, in (0, 1)
         decay:float=0.,            # The step falls as t^−decay, in [0, 1)
-        window:int|None=None,      # Scores that thresholds are made of; None: n_cal
         seed:int=0,                # Of the order of the calibration scores
     ):
         self.sets = own_level_sets(sets)
@@ -112,10 +111,7 @@ class AdaptiveLevelSets:
         self.step, self.decay = float(check_risk(step, "step")), float(decay)
         if not 0 <= decay < 1:
             raise ValueError(f"decay must lie in [0, 1); got {decay}")
-        n = check_count(len(scores) if window is None else window, "window")
-        if n > len(scores): raise ValueError(
-            f"window must be at most n_cal = {len(scores)}; got {n}")
-        self.state = AdaptiveState(self.alpha, scores[-n:])
+        self.state = AdaptiveState(self.alpha, scores)
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #167f5369
 @patch(as_prop=True)
@@ -159,13 +155,10 @@ def predict(self:AdaptiveLevelSets,
 def update(self:AdaptiveLevelSets,
     inputs:Sequence,            # [n] in the order of their labels; or a table
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring (batch_size)
 )->AdaptiveLevelSets: # Itself
     "See labels, and move the level after each"
-    pairs = self.sets.read(inputs, targets, input_column, target_column)
+    pairs = self.sets.read(inputs, targets)
     if self.sets.probe: self.sets.probe.look(self.model)
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
 

@@ -62,8 +62,8 @@ def update(self:ExchangeabilityMonitor,
 )->ExchangeabilityMonitor: # Itself
     "See new pairs"
     scores = np.atleast_1d(np.asarray(scores, dtype=float))
-    for score in check_scores(scores) if len(scores) else ():
-        p = online_p_values(self.scores, [score], [self._rng.random()])[0]
+    for score in check_scores(scores)[:, None] if len(scores) else ():
+        p = online_p_values(self.scores, score, self._rng.random(1))[0]
         self.scores = np.append(self.scores, score)
         jump = 1/(100 + len(self.path))
         self.log_accounts, wealth = bet(self.log_accounts, p, jump)
@@ -91,17 +91,14 @@ def plot(self:ExchangeabilityMonitor,
 # %% ../../nbs/decisions/04_monitor.ipynb #d6288844
 def scores_of(
     procedure:Procedure,        # A procedure, calibrated or not
-    inputs:Sequence,            # [N] inputs; or a table with named columns
+    inputs:Sequence,            # [N] inputs; or a table, as for calibrate
     targets:Sequence|None=None, # [N] targets, as calibration takes them
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring or the search (batch_size, progress)
 )->np.ndarray: # [N] scores, higher is better; −∞ for targets that no set can hold
     "One score for each labelled pair: the smallest of those that are calibrated"
     if not isinstance(procedure, Procedure): raise TypeError(
         f"procedure must be a conformal procedure, not {type(procedure).__name__}")
-    pairs = procedure.read(inputs, targets, input_column, target_column)
+    pairs = procedure.read(inputs, targets)
     if procedure._found is None: procedure.check_model(pairs) # else calibrate did
     elif procedure.probe: procedure.probe.look(procedure.model)
     return procedure.scores(pairs, **kwargs)[0].min(1)

@@ -42,12 +42,10 @@ class ExchangeabilityMonitor:
 
         ax: Axes to draw into"""
         ...
-def scores_of(procedure: Procedure, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> np.ndarray:
+def scores_of(procedure: Procedure, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> np.ndarray:
     """One score for each labelled pair: the smallest of those that are calibrated
 
     procedure: A procedure, calibrated or not
-    inputs: [N] inputs; or a table with named columns
-    targets: [N] targets, as calibration takes them
-    input_column: Column of the inputs in a table
-    target_column: Column of the targets in a table"""
+    inputs: [N] inputs; or a table, as for calibrate
+    targets: [N] targets, as calibration takes them"""
     ...

@@ -130,15 +130,12 @@ def __repr__(self:WeightedLevelSets):
 def calibrate(self:WeightedLevelSets,
     inputs:Sequence,            # [N] old inputs; or a table
     targets:Sequence|None=None, # [N] targets, as for level sets
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring (batch_size)
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them, however few they are worth"
     new = copy(self) # who predicts meanwhile has the old calibration
     new.sets = copy(self.sets)
-    pairs = new.sets.read(inputs, targets, input_column, target_column)
+    pairs = new.sets.read(inputs, targets)
     new.sets.check_model(pairs)
     scores = new.sets.scores(pairs, **kwargs)[0][:, 0]
     own = new.weights(pairs.inputs)

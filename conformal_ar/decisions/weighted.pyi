@@ -57,13 +57,11 @@ class WeightedLevelSets:
         """How many pairs of equal weight the calibration is worth"""
         ...
     def __repr__(self): ...
-    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> WeightedLevelSets:
+    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> WeightedLevelSets:
         """Score the pairs and weigh them, however few they are worth
 
         inputs: [N] old inputs; or a table
-        targets: [N] targets, as for level sets
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table"""
+        targets: [N] targets, as for level sets"""
         ...
     def _weighted(self, scores, weights):
         """Itself, calibrated on scores of these weights"""

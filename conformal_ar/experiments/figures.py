@@ -6,7 +6,6 @@
 __all__ = ['size_bins', 'plot_set_sizes', 'from_counts', 'plot_sizes_by_oracle', 'plot_group_coverage', 'made_with']
 
 # %% ../../nbs/experiments/12_figures.ipynb #a7c31e04
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 import numpy as np
 from fastcore.basics import patch
@@ -154,7 +154,7 @@ def check_column(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #42288ad1
 def digest(
-    path, # A file
+    path:str|Path, # A file
 )->str:
     "SHA-256 of a file"
     found = sha256()
@@ -262,7 +262,7 @@ def member_rows(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #6c916ca4
 def own_columns(
-    records, # Of sets and errors
+    records:Iterable[dict], # Of sets and errors
 )->list: # Names that go between the input and the set
     "The user's columns in all records"
     names = dict.fromkeys(c for r in records for row in member_rows(r)[:1] for c in row)

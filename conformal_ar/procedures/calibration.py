@@ -17,10 +17,10 @@ from fastcore.basics import patch
 from conformal_ar.procedures.calibration_checks import (
     check_calibrated, check_group, check_shape, refuse_ranks, refuse_unbounded,
     warn_selected)
-from ..theory.checks import check_count, check_log_likelihoods, check_risk
+from ..theory.checks import (
+    check_calibrated_groups, check_count, check_log_likelihoods, check_risk)
 from ..theory.guarantee import clopper_pearson_lower, Guarantee
-from ..theory.groups import (
-    by_length, group_numbers, group_rows, input_groups)
+from ..theory.groups import by_length, group_rows, input_groups
 from ..theory.planning import one_risk, plan
 from ..search.sets import rank_p_values
 from ..theory.tolerance import tolerance_region
@@ -82,10 +82,7 @@ def ranks(self:Calibration,
 @patch
 def _delta(self:Calibration, groups):
     "Risk of a confidence bound, shared by all groups"
-    return (1 - check_risk(self._sure, "confidence"))/groups
-
-@patch(as_prop=True)
-def _sure(self:Calibration): return 0.95 if self.confidence is None else self.confidence
+    return (1 - check_risk(self.confidence or 0.95, "confidence"))/groups
 
 # %% ../../nbs/procedures/01_calibration.ipynb #e3933a84
 class Calibrated(NamedTuple):
@@ -117,8 +114,8 @@ def _times_share(self:Calibration, n, kept, k, groups):
     within, sure = Guarantee.exact(kept, k), self.confidence is not None
     risk = self._delta(2*groups if sure else groups) # half for each of two bounds
     share = clopper_pearson_lower(kept, n, risk)
-    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, self._sure)
-    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self._sure)
+    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, 0.95)
+    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
@@ -128,7 +125,7 @@ def guaranteed(self:Calibration, label, n, kept, k, groups):
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if self.confidence is None: return exact
     least = exact.lower_bound(1 - self._delta(groups))
-    return Guarantee(least, "pac", n, k, self._sure)
+    return Guarantee(least, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b0034c4a
 @patch
@@ -140,8 +137,10 @@ def group_labels(self:Calibration, inputs, lengths):
 
 @patch
 def group_number(self:Calibration, inputs):
-    "Number of the group of each input"
-    return group_numbers(self.group, inputs, self.guarantees)
+    "Number of the group of each input; `ValueError` for groups not calibrated"
+    found, known = input_groups(self.group, inputs), [*self.guarantees]
+    check_calibrated_groups(found, known)
+    return np.array([known.index(label) for label in found])
 
 # %% ../../nbs/procedures/01_calibration.ipynb #bdc787e2
 @patch

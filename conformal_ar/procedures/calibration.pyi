@@ -46,8 +46,6 @@ class Calibration:
     def _delta(self, groups):
         """Risk of a confidence bound, shared by all groups"""
         ...
-    @property
-    def _sure(self): ...
     def fit_group(self, label, scores, groups):
         """Thresholds of one group, and what they guarantee"""
         ...
@@ -61,7 +59,7 @@ class Calibration:
         """The group of each input, or of targets of these lengths"""
         ...
     def group_number(self, inputs):
-        """Number of the group of each input"""
+        """Number of the group of each input; `ValueError` for groups not calibrated"""
         ...
     def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:
         """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)

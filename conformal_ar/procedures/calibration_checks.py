@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_lines', 'lost_targets', 'group_prefix',
-           'refuse_ranks', 'refuse_unbounded', 'warn_selected', 'check_calibrated', 'check_shape', 'check_target',
-           'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed', 'warn_calibrated_on']
+           'refuse_ranks', 'refuse_unbounded', 'warn_selected', 'check_calibrated', 'check_shape', 'check_columns',
+           'check_target', 'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed',
+           'warn_calibrated_on']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -127,6 +128,16 @@ def check_shape(scores, steps):
         f"scores must have shape [N, {steps}]; got {scores.shape}")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #81b5603f
+def check_columns(known):
+    "An error unless a table has the columns of inputs and targets"
+    if known is None: raise TypeError(
+        "targets are missing: give inputs and targets, or a table with the columns "
+        "input and target (datasets.Dataset, DataFrame, dictionary of lists)")
+    for name in ("input", "target"):
+        if name not in known: raise ValueError(
+            f"the table has no column {name!r}; it has {list(known)}: give the two "
+            "columns that are meant in its place")
+
 def check_target(i, target)->list:
     "The texts of a target: itself, or several that are right"
     several = [target] if isinstance(target, str) else target

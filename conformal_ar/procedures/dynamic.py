@@ -15,7 +15,6 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, prefix_scores
 from ..search.inputs_and_ids import take
-from ..search.memory import batch_within
 from ..theory.checks import check_count
 from ..theory.groups import by_length
 from .calibration_checks import check_stop
@@ -66,12 +65,10 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory=None,
-                   progress=False, max_rows=None):
-    inputs, longest = take(pairs.inputs, pairs.owner), self.lengths(pairs.ids).max()
-    size = batch_within(self.model, pairs.inputs, min(self.max_len, int(longest)),
-                        max_memory, batch_size)
-    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, size,
+def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, progress=False,
+                   max_rows=None):
+    inputs = take(pairs.inputs, pairs.owner)
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
                          progress=progress)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #a7370e55

@@ -10,6 +10,7 @@ __all__ = ['FORMAT', 'checksum', 'parsed_file', 'check_fingerprint', 'checked_pr
 import json, warnings
 from hashlib import sha256
 from inspect import ismethod
+from typing import Callable
 
 from ..theory.groups import by_length
 
@@ -59,7 +60,7 @@ def checked_probe(path, fields, model):
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a4101a21
 def function_name(
-    f, # A function, or None
+    f:Callable|None, # A function, or None
 )->str|None: # As module.name
     "What a function is recorded as"
     if f is None: return None
@@ -68,7 +69,7 @@ def function_name(
     return f"{module}.{f.__qualname__}"
 
 def identifies(
-    f, # A function
+    f:Callable, # A function
 )->bool:
     "Does the name of a function say which it is?"
     if ismethod(f) and not isinstance(f.__self__, type): return False # of one object

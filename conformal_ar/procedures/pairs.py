@@ -15,40 +15,24 @@ import torch
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import (
     check_ids, check_inputs, take, target_lengths)
-from .calibration_checks import check_target
+from .calibration_checks import check_columns, check_target
 from .equivalence import have_form
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
-_wanted = ("targets are missing: give inputs and targets, or a table with named "
-           "columns (datasets.Dataset, DataFrame, dictionary of lists, list of "
-           "dictionaries)")
-
-def _columns(table, names):
-    "The named columns of a table, as lists"
+def _columns(table):
+    "The columns input and target of a table, as lists"
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
-    if known is None:
-        table = check_inputs(table)
-        if not all(isinstance(row, dict) for row in table): raise TypeError(_wanted)
-        known = table[0]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"the table has no column {name!r}; it has {list(known)}")
-    if not isinstance(table, list): return [list(table[name]) for name in names]
-    try: return [[row[name] for row in table] for name in names]
-    except KeyError as e:
-        raise ValueError(f"a row of the table has no column {e}") from None
+    check_columns(known)
+    return [list(table[name]) for name in ("input", "target")]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #251d282b
 def read_pairs(
-    inputs:Sequence,            # [N] inputs; or a table of pairs, and then no targets
+    inputs:Sequence,            # [N] inputs; or a table with columns input and target
     targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
 )->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from two sequences or from one table"
-    columns = (input_column, target_column)
-    if targets is None: inputs, targets = _columns(inputs, columns)
+    if targets is None: inputs, targets = _columns(inputs)
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         targets = check_inputs(targets, "targets")

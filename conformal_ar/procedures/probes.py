@@ -7,7 +7,7 @@ __all__ = ['PAIRS', 'LEAST', 'HALF', 'MOST_ROUNDING', 'SAMPLE', 'SHARE', 'Probe'
            'warn_known']
 
 # %% ../../nbs/procedures/10_probes.ipynb #1c7f355c
-import time, types
+import json, time, types
 from copy import copy
 from hashlib import sha256
 from typing import Sequence
@@ -219,10 +219,9 @@ def _input_fields(inputs):
                 inputs=inputs if kind == "list" else inputs.tolist())
 
 def _is_json(x):
-    if isinstance(x, dict): return all(type(k) is str and _is_json(v)
-                                       for k, v in x.items())
-    if isinstance(x, list): return all(map(_is_json, x))
-    return isinstance(x, str | int | float | None)
+    "Does it come back from JSON as it was?"
+    try: return json.loads(json.dumps(x)) == x
+    except (TypeError, ValueError): return False
 
 # %% ../../nbs/procedures/10_probes.ipynb #7a603d07
 @patch
@@ -269,10 +268,8 @@ def warn_known(
 ):
     "Warn where more test inputs were calibrated on than would be by nature"
     if known is None: return
-    again, n = np.isin(input_hashes(inputs), known), len(inputs)
-    _, counts = np.unique(known, return_counts=True)
-    N, once, twice = len(known), (counts == 1).sum(), (counts == 2).sum()
-    noise = once*(1 - once/N) + 2*twice + 9 # variance of N - once (Good 1953), of few
-    usual = min(1, (N - once + 9)/N)
-    most = n*usual + 3*(n*usual*(1 - usual) + noise*(n/N)**2)**0.5
-    if again.sum() > max(most, 0.01*n): warn_calibrated_on(again.sum(), n)
+    again, n = np.isin(input_hashes(inputs), known).sum(), len(inputs)
+    once = (np.unique(known, return_counts=True)[1] == 1).sum()
+    usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
+    error = (1/n + 1/len(known))**0.5/2 # of a share that is 1/2; else it is less
+    if again/n > usual + 3*error: warn_calibrated_on(again, n)

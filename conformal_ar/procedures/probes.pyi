@@ -96,7 +96,9 @@ def visible_state(model):
 def _input_fields(inputs):
     """Inputs as JSON; `TypeError` where that is not possible"""
     ...
-def _is_json(x): ...
+def _is_json(x):
+    """Does it come back from JSON as it was?"""
+    ...
 def input_hashes(inputs: Sequence) -> tuple:
     """Hashes of 32 bits, by which inputs are found again
 

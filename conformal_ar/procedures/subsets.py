@@ -13,7 +13,6 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..search.memory import rows_within
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
 from ..theory.guarantee import Guarantee
@@ -57,9 +56,7 @@ def ranks(self:ConformalBeamSubsets, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/05_subsets.ipynb #32bc3233
 @patch
-def _beams(self:ConformalBeamSubsets, inputs, max_memory=None, batch_size=None, **more):
-    if max_memory is not None: more["max_rows"] = rows_within(
-        self.model, inputs, self.max_len, max_memory)
+def _beams(self:ConformalBeamSubsets, inputs, batch_size=None, **more):
     return beam_search(self.model, inputs, self.width, self.max_len, **more)
 
 @patch

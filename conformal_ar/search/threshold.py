@@ -16,7 +16,6 @@ from fastcore.basics import patch
 from .autoregressive import Autoregressor, optional
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, to_device, to_host)
-from .memory import rows_within
 from ..theory.checks import check_count
 from .hypotheses import (
     Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked)
@@ -238,7 +237,6 @@ def threshold_search(
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int|None=None, # Prefixes in a call (1024 or the budget); changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
-    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
     progress:bool=False, # Show a progress bar?
     targets:torch.Tensor|None=None, # [n, L] ids: an input ends with or without its own
@@ -247,14 +245,12 @@ def threshold_search(
     check_count(max_len, "max_len")
     if max_rows is None: max_rows = max(1024, max_candidates or 0)
     check_count(max_rows, "max_rows")
-    if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None: check_count(max_candidates, "max_candidates")
     if (max_candidates or 0) > max_rows: raise ValueError(
-        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}"
-        f"{', as max_memory allows'*(max_memory is not None)}): allow more rows, or "
-        "calibrate with another budget")
+        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}): "
+        "allow more rows, or calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
     walk = Walk(ar, t, max_len, normalize,
                  max_rows, max_candidates, len(inputs), targets)

@@ -93,7 +93,7 @@ class Walk:
     def table(self, stop):
         """What was found so far"""
         ...
-def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, max_memory: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
+def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
     """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)
 
     ar: The model
@@ -103,7 +103,6 @@ def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, 
     normalize: Is the score of a prefix divided by its number of tokens?
     max_rows: Prefixes in a call (1024 or the budget); changes no result
     max_candidates: Most unfinished prefixes of an input at a step
-    max_memory: Bytes; sets max_rows for models that have row_bytes
     stop: Where thresholds stop: 'max_len', or all 'ended'
     progress: Show a progress bar?
     targets: [n, L] ids: an input ends with or without its own"""

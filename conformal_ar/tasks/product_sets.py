@@ -112,10 +112,9 @@ class ProductSets(ConformalLevelSets):
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #1f0546a7
 @patch
-def read(self:ProductSets, inputs, targets=None, input_column="input",
-         target_column="target"):
+def read(self:ProductSets, inputs, targets=None):
     "Sources and products, read once; a warning where a product is no valid SMILES"
-    inputs, several = read_pairs(inputs, targets, input_column, target_column)
+    inputs, several = read_pairs(inputs, targets)
     if isinstance(several, torch.Tensor):
         raise TypeError("targets are SMILES of products, not token ids")
     self.model.check(inputs)

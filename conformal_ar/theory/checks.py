@@ -11,14 +11,13 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Iterable
 
 import numpy as np
 
 # %% ../../nbs/theory/06_checks.ipynb #f089662f
 def check_risk(
-    risk,         # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
-    name="alpha", # What the error message calls it
+    risk:float,       # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
+    name:str="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
     "The exact decimal value of `risk`; an error unless 0 < `risk` < 1"
     such = 0.9 if name in ("coverage", "confidence") else 0.1
@@ -32,9 +31,9 @@ def check_risk(
 
 # %% ../../nbs/theory/06_checks.ipynb #765e71f2
 def check_count(
-    n,            # A whole number
-    name="n_cal", # What the error message calls it
-    at_least=1,   # Smallest value allowed
+    n:int,            # A whole number
+    name:str="n_cal", # What the error message calls it
+    at_least:int=1,   # Smallest value allowed
 )->int: # The same as a Python integer
     "`n` as an integer; an error unless it is a whole number and at least `at_least`"
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, Integral): raise TypeError(
@@ -44,8 +43,8 @@ def check_count(
 
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d0
 def check_scores(
-    scores, # Calibration scores, array-like
-    ndim=1, # Dimensions expected: 1 [n], or 2 [n, steps]
+    scores:np.ndarray, # Calibration scores, array-like
+    ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
 )->np.ndarray: # The scores as float64
     "Scores as a float64 array; an error for a wrong shape, no scores, or NaN"
     scores = np.asarray(scores, dtype=np.float64)
@@ -62,9 +61,9 @@ def check_scores(
 
 # %% ../../nbs/theory/06_checks.ipynb #84c365de
 def check_log_likelihoods(
-    scores,         # Log-likelihoods of targets in nats, array-like
-    ndim=1,         # As in check_scores
-    allowance=1e-3, # How far rounding may carry one above 0, in nats
+    scores:np.ndarray,    # Log-likelihoods of targets in nats, array-like
+    ndim:int=1,           # As in check_scores
+    allowance:float=1e-3, # How far rounding may carry one above 0, in nats
 )->np.ndarray: # The scores as float64
     "As `check_scores`; an error for positive scores too"
     scores = check_scores(scores, ndim)

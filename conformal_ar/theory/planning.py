@@ -20,9 +20,9 @@ from .guarantee import Guarantee
 
 # %% ../../nbs/theory/04_planning.ipynb #9d2eb4ca
 def one_risk(
-    coverage=None, # Guaranteed probability of the whole sequence, in (0, 1)
-    alpha=None,    # Its risk, 1 − coverage, in (0, 1)
-    **other,       # Other risks that may be given in their place, such as step_alpha
+    coverage:float|None=None, # Guaranteed probability of the whole sequence, in (0, 1)
+    alpha:float|None=None, # Its risk, 1 − coverage, in (0, 1)
+    **other, # Other risks that may be given in their place, such as step_alpha
 )->float|Fraction|None: # Alpha, exact to its digits; None where another risk is given
     "The risk, from exactly one of the ways to say it, by its decimal digits"
     ways = dict(coverage=coverage, alpha=alpha, **other)
