@@ -15,6 +15,7 @@ from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
+from .equivalence import canonical_form
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows
 from .procedure import Procedure
@@ -64,6 +65,17 @@ def target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     beams = self._beams(pairs.inputs, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
+# %% ../../nbs/procedures/05_subsets.ipynb #0fa65041
+@patch
+def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
+    "[T] the best row of each target's class; −1 where the beam has none"
+    def forms(ids):
+        return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
+    best, known = {}, zip(beams.owner, forms(beams.tokens))
+    for row, key in enumerate(known): best.setdefault(key, row) # the first is the best
+    for o in owner: best[o, None] = -1                          # no form, no class
+    return np.array([best.get(key, -1) for key in zip(owner, forms(ids))])
+
 # %% ../../nbs/procedures/05_subsets.ipynb #bbcd6c2c
 @patch
 def scores_in(self:ConformalBeamSubsets,
@@ -71,10 +83,11 @@ def scores_in(self:ConformalBeamSubsets,
     ids:torch.Tensor, # [T, L] ids of targets, padded
     owner:np.ndarray|None=None, # [T] the input of each target; None: in order
 )->np.ndarray: # [T] log-likelihood per token; −∞ outside the beam
-    "Scores of targets in their beams"
+    "Scores of targets in their beams; with canonicalize, of the best of their class"
     owner = np.arange(len(ids)) if owner is None else owner
     if len(beams) == 0: return np.full(len(ids), -np.inf)
-    rows = target_rows(beams, ids, owner, self.model.end_token_id)
+    if self.canonicalize: rows = self._class_rows(beams, ids, owner)
+    else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 
 # %% ../../nbs/procedures/05_subsets.ipynb #15235252
