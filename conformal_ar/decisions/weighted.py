@@ -8,7 +8,6 @@ __all__ = ['weighted_thresholds', 'DensityRatio', 'density_ratio', 'WeightedLeve
 # %% ../../nbs/decisions/03_weighted.ipynb #955ea48d
 import warnings
 from copy import copy
-from math import ceil
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 
@@ -19,8 +18,8 @@ from fastcore.basics import patch
 from .adaptive import own_level_sets, sets_at
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_risk
 from ..theory.guarantee import Guarantee
+from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
 from ..procedures.file_checks import same_function
@@ -189,17 +188,13 @@ def save(self:WeightedLevelSets,
 )->Path: # The file
     "Save the settings of the sets, with scores and weights of their pairs in the notes"
     self.thresholds([]) # calibrated?
-    least = ceil(1/check_risk(self.sets.alpha)) # the pairs need not give a threshold
-    if least > 10**6: raise ValueError(
-        "weighted sets are saved at coverages up to 1 - 1e-6, not "
-        f"{self.sets.coverage}")
-    plain = copy(self.sets).calibrate_scores(np.zeros(least)) # so this one is none
+    plain = copy(self.sets) # whose one threshold is never used
+    plain._found = {None: Calibrated(np.zeros(1), self.guarantee, len(self._scores))}
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
-    coefficients = self.ratio.coefficients if fitted else None
     scores = [None if s == -np.inf else float(s) for s in self._scores]
-    own = dict(scores=scores, weights=self._own.tolist(), coefficients=coefficients,
-               function=function)
+    own = dict(scores=scores, weights=self._own.tolist(), function=function,
+               coefficients=self.ratio.coefficients if fitted else None)
     return plain.save(folder, dict(notes or {}, weighted=own))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #5b8115fb

@@ -75,14 +75,6 @@ def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None,
     cleaned: What the model read, if that may be another text
     error: Why there is no set"""
     ...
-def set_records(inputs: list, read: tuple, sets: list, cleaned: bool=False) -> list:
-    """Records of lines, none of them lost
-
-    inputs: Of Input: all lines
-    read: Good: (input, text for the model); bad: line to error; (line, note)
-    sets: Of the good ones, an exception where there is none
-    cleaned: May the text for the model be another one?"""
-    ...
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
     cleaned: Any
@@ -93,7 +85,7 @@ class SetRecords:
     def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None):
         """make: Gives the calibrated procedure
         take: Rows of a block to inputs
-        read: Inputs and the model to what set_records takes as read
+        read: Inputs and the model to (input, text), line to error, notes
         cleaned: May the text for the model be another one?
         show: Is called with each line and its set"""
         ...
@@ -103,7 +95,7 @@ class SetRecords:
         rows: (line, row), as blocks have them"""
         ...
     def of_inputs(self, inputs: list, predict: Callable) -> list:
-        """Records of inputs
+        """Records of inputs, none of them lost
 
         inputs: Of Input
         predict: Texts to sets, or exceptions"""

@@ -15,7 +15,7 @@ from typing import Callable
 from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #c89eab7a
-FORMAT = 4    # of the file
+FORMAT = 5    # of the file
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #b91f1272
 def checksum(data):

@@ -141,7 +141,8 @@ def restored(
     cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
     with warnings.catch_warnings(): # calibrate gave them
         warnings.simplefilter("ignore")
-        cp._found = cp.fit_again(found) if cp.nested else found
+        cp._found = found # weights are in the notes
+        if cp.nested and part_of != "weighted": cp._found = cp.fit_again(found)
     cp.probe = checked_probe(path, data["probe"], model)
     if data["known"] is not None:
         cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
