@@ -25,6 +25,7 @@ class Wrapper:
     device: Any
     row_bytes: Any
     spells: Any
+    open_text: Any
     prompts: Any
     start_token_id: Any
     max_target_len: Any
