@@ -26,9 +26,9 @@ class Wrapper:
     row_bytes: Any
     spells: Any
     open_text: Any
+    max_target_len: Any
     prompts: Any
     start_token_id: Any
-    max_target_len: Any
     masked: Any
     ar: Any
     end_token_id: Any

@@ -102,10 +102,9 @@ class ScoreWalk(Walk):
         at, token = self.paths[i, self.known[i]], self.targets[i, self.known[i]]
         children = self.nodes["children"][at, None] + np.arange(self.width)
         same = self.nodes["token"][children] == token[:, None]
-        child = np.where(same.any(1), children[np.arange(len(i)), same.argmax(1)], self.n)
-        self.paths[i, self.known[i] + 1] = child
-        on = (child != self.n) & (self.known[i] + 1 < self.lengths[i])
-        self.known[i] += on
+        first = children[np.arange(len(i)), same.argmax(1)]
+        self.paths[i, self.known[i] + 1] = np.where(same.any(1), first, self.n)
+        self.known[i] += same.any(1) & (self.known[i] + 1 < self.lengths[i])
 
     def need(self):
         "[n] log-probability below which nothing is expanded before the target's line"
@@ -130,7 +129,7 @@ def wanted(walk):
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b033
 def fetch(ar, inputs, walk, ids, certified):
-    "Fetch the children of prefixes `ids`: of each the best m + 1, that is all that count"
+    "Fetch the best m + 1 children of prefixes `ids`, all that count"
     nodes, owner = walk.nodes, walk.nodes["owner"][ids]
     sums, least, told = nodes["sum"][ids, None], walk.least()[owner, None], {}
     if optional(ar, "takes_floor"): told = dict(
@@ -144,8 +143,9 @@ def fetch(ar, inputs, walk, ids, certified):
     check_log_probs(values, owner)
     new = np.zeros((len(ids), max(count, walk.m + 1)), NODE)
     walk.width = new.shape[1]
-    new["sum"], new["log_prob"][:, :count], new["token"][:, :count] = -np.inf, values, tokens
-    new["sum"][:, :count] = sums + values
+    new["sum"] = -np.inf
+    for name, x in ("token", tokens), ("log_prob", values), ("sum", sums + values):
+        new[name][:, :count] = x
     ends = new["token"] == ar.end_token_id
     out = (new["token"] == ar.pad_token_id) & ~ends | (new["sum"] < least)
     new["sum"][out] = -np.inf
@@ -165,22 +165,15 @@ def fetch(ar, inputs, walk, ids, certified):
         certified[owner[few & incomplete.numpy()]] = False
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b012
-def grown(
-    ar:Autoregressor,     # The model
-    inputs:Sequence,      # [n] conditions
-    make,                 # Of numbers of inputs: their walk, at its beginning
-    max_lines:int,        # Most lines of an input, m
-    max_len:int,          # Most tokens of a line
-    max_rows:int=1024,    # Prefixes in a call, about
-    max_memory:int|None=None, # Bytes, in place of max_rows
-    progress:bool=False,  # Show a progress bar?
-): # Batch by batch: numbers of inputs, their walk, did the model give all that counts?
-    "Walks at their ends"
+def grown(ar, inputs, make, max_lines, max_len, max_rows=1024, max_memory=None,
+          progress=False):
+    "Batch by batch: its inputs, their walk at its end, did the model give all of it?"
     check_count(max_rows, "max_rows")
     if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     size = max(1, max_rows//max_lines)
     for batch in batches_by_length(inputs, lambda: size, progress, "lines"):
-        walk, some, certified = make(batch), take(inputs, batch), np.ones(len(batch), bool)
+        walk, some = make(batch), take(inputs, batch)
+        certified = np.ones(len(batch), bool)
         while len(ids := wanted(walk)):
             fetch(ar, some, walk, ids, certified)
             while walk.expand(): pass
@@ -194,7 +187,7 @@ def lines_table(
     end_token_id:int,     # Ends a sequence
     pad_token_id:int,     # Fills rows
 )->Hypotheses: # Of all inputs; these alone have rows
-    "The lines of a walk as a table; `like` notes their longest ones"
+    "The lines of a walk as a table; `like` keeps the lengths of the longest"
     nodes, ids = walk.nodes, walk.lines[walk.lines != walk.n]
     i, length = nodes["owner"][ids], nodes["length"][ids]
     stop = np.where(walk.threshold > EVERYTHING, walk.bar, EVERYTHING)[i]
