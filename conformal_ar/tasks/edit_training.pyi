@@ -19,6 +19,11 @@ def further_reactions(path) -> list[tuple]:
 
     path: As for reaction_texts"""
     ...
+def main_product(right: str) -> str:
+    """A recorded product without side products
+
+    right: SMILES of all products"""
+    ...
 class EditRow(NamedTuple):
     """A reaction to train on"""
     graph: AtomGraph
@@ -84,11 +89,12 @@ class EditRun:
     seconds: Any
     step: Any
     valid: Any
-    def __init__(self, folder, rows: dict, valid=(), preset: EditPreset=EDITS_POCKET, seed: int=0):
+    def __init__(self, folder, rows: dict, valid=(), preset: EditPreset=EDITS_POCKET, seed: int=0, start=None):
         """folder: Of checkpoints
         rows: Training rows by kind: archives and more
         valid: Rows to look at meanwhile
-        seed: Of the first weights"""
+        seed: Of the first weights
+        start: Folder of a model to begin with instead"""
         ...
     @property
     def checkpoint(self): ...
@@ -124,7 +130,7 @@ def training_rows(folder) -> tuple:
 
     folder: Of prepare_rows"""
     ...
-def _train(folder, data, minutes, decay):
+def _train(folder, data, minutes, decay, start):
     """What the command train does"""
     ...
 def main():
