@@ -35,6 +35,7 @@ class ClassSet(PredictionSet):
     class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
     strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
     invalid:int=0                    # Texts dropped, for they have no canonical form
+    canonicalize:Callable=None       # What made the classes: any text of one is in the set
 
     def __post_init__(self):
         scores = np.asarray(self.scores, float) # in the order of class_scores
@@ -46,7 +47,8 @@ class ClassSet(PredictionSet):
     def __getitem__(self, i): return self.keys[i]
     def __iter__(self): return iter(self.keys)
     def __contains__(self, text):
-        return text in self.keys or any(text in s for s in self.strings)
+        return text in self.keys or bool(self.canonicalize) and (
+            canonical_form(self.canonicalize, text) in self.keys)
 
     @property
     def probabilities(self):
@@ -76,7 +78,8 @@ def merge_equivalent(
         [s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
-        p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified)
+        p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
+        canonicalize=canonicalize)
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #81542ea3
 def have_form(
