@@ -35,7 +35,7 @@ class ClassSet(PredictionSet):
     class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
     strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
     invalid:int=0                    # Texts dropped, for they have no canonical form
-    canonicalize:Callable=None       # What made the classes: any text of one is in the set
+    canonicalize:Callable=None       # What made the classes: their texts are all in it
 
     def __post_init__(self):
         scores = np.asarray(self.scores, float) # in the order of class_scores
