@@ -151,7 +151,8 @@ def scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
         for o, row, score in zip(asked[table.owner][order], table.tokens[order],
                                  table.sums[order]):
             best.setdefault((o, self._form(inputs[o], row)), (score, row))
-        for t in left: found[t], ids[t] = best.get((owner[t], forms[t]), (-np.inf, None))
+        for t in left:
+            found[t], ids[t] = best.get((owner[t], forms[t]), (-np.inf, None))
         left = left[found[left] == -np.inf]
     return found, ids
 
