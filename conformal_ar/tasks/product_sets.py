@@ -117,8 +117,8 @@ class ProductSets(ConformalLevelSets):
             "products have no length in tokens: group by a function of the source")
 
     def out_of_reach(self):
-        why = (f"no script within {self.max_candidates} candidates and {self.least:g} "
-               "nats gives them")
+        why = (f"are given by no script within {self.max_candidates} candidates and "
+               f"{self.least:g} nats")
         return why, "Use a larger max_candidates"
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #1f0546a7
