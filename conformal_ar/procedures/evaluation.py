@@ -86,10 +86,7 @@ def evaluate_sets(
             if isinstance(t, str): return canonical_form(canonicalize, t)
             return [form(u) for u in t]
         sets, forms = [merged(s) for s in sets], [form(t) for t in targets]
-        def asked(s, form, t): # open lines hold spellings
-            if s.open is None: return form
-            return [u for o in (form, t) for u in (o if isinstance(o, list) else [o])
-                    if u is not None]
+        def asked(s, form, t): return form if s.open is None else t # lines hold texts
         targets = list(map(asked, sets, forms, targets))
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes = np.array([math.nan if isinstance(s, Abstention) else len(s) for s in sets])

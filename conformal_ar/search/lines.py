@@ -100,7 +100,8 @@ class ScoreWalk(Walk):
         i = i[self.paths[i, self.known[i]] == ids]
         at, token = self.paths[i, self.known[i]], self.targets[i, self.known[i]]
         children = self.nodes["children"][at, None] + np.arange(self.width)
-        same = self.nodes["token"][children] == token[:, None]
+        there = np.isfinite(self.nodes["sum"][children])
+        same = there & (self.nodes["token"][children] == token[:, None])
         first = children[np.arange(len(i)), same.argmax(1)]
         self.paths[i, self.known[i] + 1] = np.where(same.any(1), first, self.n)
         self.known[i] += same.any(1) & (self.known[i] + 1 < self.lengths[i])
