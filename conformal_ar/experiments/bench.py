@@ -6,10 +6,11 @@
 __all__ = ['EXPLAINED', 'GROUPS', 'ALONE', 'ONLY', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins',
            'small_frontiers', 'against_reference', 'one_by_one', 'single_inputs', 'counted_rows', 'generate_rows',
            'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'bare_loop',
-           'calibration', 'two_workers', 'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
+           'calibration', 'engines', 'start_up', 'two_workers', 'large_file', 'attempt', 'show_rows', 'run_benchmarks',
+           'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
-import importlib, os, sys, time, types
+import importlib, os, subprocess, sys, time, types
 from argparse import ArgumentParser
 from contextlib import contextmanager
 from functools import partial
@@ -27,11 +28,14 @@ from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
 from ..search.inputs_and_ids import target_lengths
 from ..procedures.dynamic import DynamicConformalBeams
+from ..search.threshold import threshold_search
 from .timing import (
-    PAIRS, Bench, Run, Task, batches, compare, timed)
+    PAIRS, Bench, Run, Task, alternate, batches, compare, timed)
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
-from ..hf.adapter import no_progress_bar, pad_rows, token_ids
+from ..hf.texts import pad_rows, token_ids
+from ..hf.tokenizers import no_progress_bar
+from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..jobs.scale import predict_file
@@ -150,13 +154,13 @@ def _waits(wall):
     return dict(zip(("p50", "p95"), 1000*np.quantile(wall, [0.5, 0.95])))
 
 # %% ../../nbs/experiments/10_bench.ipynb #aad24245
-def _single_search(task, Reference, x, t, alpha):
+def _single_search(task, Reference, x, t, alpha, aim):
     def ours(v): task.search([v], t, within=False, stop="ended"); return 1
     def theirs(v): reference_sets(Reference, task, [v], t); return 1
     ours(x[0]), theirs(x[0])                                              # warms up
     runs = {"threshold search, one input": ours, "reference code": theirs}
     runs = one_by_one(runs, x, task.ar.device)
-    row = compare(runs, *runs, group="single", task=task.name, dtype="float32", aim=8,
+    row = compare(runs, *runs, group="single", task=task.name, dtype="float32", aim=aim,
                   unit="inputs/s", inputs=len(x), step_alpha=alpha)
     sizes = [task.search([v], t, within=False, stop="ended").rows for v in x]
     return row | dict(prefixes=float(np.median(sizes))) | _waits(runs[row["ours"]].wall)
@@ -170,23 +174,34 @@ def _single_sets(bench, name):
     pairs = task.inputs[:400], task.targets[:400]
     cp.calibrate_scores(sequence_scores(task.ar, *pairs, task.max_len))
     x = task.some(bench.n(200 if most is None else 60))[0]
-    cp.predict(x[0])
-    run = one_by_one({"predict": lambda v: len(cp.predict(v))}, x)["predict"]
-    short = run.wall[run.work <= (most or np.inf)]
-    return dict(group="single", task=name, dtype="float32", ours="predict", unit="ms",
-                coverage=few, budget=most, inputs=len(short), status="measured",
-                most=1000. if task.budget else 60., **_waits(short))
+    def sets(v): return len(cp.predict(v))
+    def greedy(v):
+        ids = torch.tensor(token_ids(task.peer.tokenizer, [v]))
+        task.peer.model.generate(input_ids=ids.to(task.peer.device), do_sample=False,
+                                 num_beams=1, max_length=task.max_len + 1)
+        return 1
+    sets(x[0]), greedy(x[0])                                              # warms up
+    runs = {"predict": sets, "generate, greedy": greedy}
+    runs = one_by_one(runs, x, task.ar.device)
+    short = runs["predict"].work <= (most or np.inf)
+    runs = {k: Run(np.ones(sum(short)), r.wall[short], r.cpu[short])
+            for k, r in runs.items()}
+    return [compare(runs, *runs, group="single", task=name, dtype="float32",
+                    unit="inputs/s", coverage=few, budget=most, inputs=sum(short),
+                    aim=None if task.budget else 6.7,
+                    most=1000. if task.budget else 2.5,
+                    **_waits(runs["predict"].wall))]
 
 # %% ../../nbs/experiments/10_bench.ipynb #12b5a8fa
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
     Reference, task = load_reference(bench.reference), bench.task(name)
-    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01)]
+    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)]
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
-        asked = [small_frontiers(task, bench.n(n), bench.n(36), (alpha,))
-                 for alpha, n in ((0.03, 12), (0.02, 12), (0.01, 4))]
+        asked = [(*small_frontiers(task, bench.n(n), bench.n(36), (alpha,)), aim)
+                 for alpha, n, aim in ((0.03, 12, 12), (0.02, 12, 15), (0.01, 4, 30))]
     rows = [_single_search(task, Reference, *these) for these in asked]
-    return rows + [_single_sets(bench, name)]
+    return rows + _single_sets(bench, name)
 
 # %% ../../nbs/experiments/10_bench.ipynb #fec87252
 @contextmanager
@@ -224,7 +239,7 @@ def against_generate(bench:Bench, name:str)->list:
     common = dict(group="generate", task=name, dtype="float32", inputs=n,
                   rows=found.rows, beams=beams, budget=task.budget)
     per_input = {k: r._replace(work=np.full(len(r.work), n)) for k, r in runs.items()}
-    return [compare(runs, *runs, unit="decoder rows/s", aim=1.5, **common),
+    return [compare(runs, *runs, unit="decoder rows/s", aim=2.5, **common),
             compare(per_input, *runs, unit="inputs/s", **common)]
 
 # %% ../../nbs/experiments/10_bench.ipynb #dd274bfb
@@ -263,11 +278,11 @@ def _fixed_beams(bench, task, peer, beams, few, many):
     t, theirs = task.thresholds(), f"CTranslate2, {beams} beams"
     def search(): return task.search(few, t).rows
     def own(): return beam_search(task.ar, many, beams, task.max_len).rows
-    def other(): return ctranslate2_rows(peer, task.ar, many, beams, task.max_len)
+    def other(): return ctranslate2_rows(peer, task.peer, many, beams, task.max_len)
     runs = {"threshold search": search, f"beam_search, {beams} beams": own,
             theirs: other}
     runs = bench.alternate(task, runs, rounds=3)
-    common = dict(group="ctranslate2", task=task.name, dtype="float32", aim=1.,
+    common = dict(group="ctranslate2", task=task.name, dtype="float32", aim=1.1,
                   unit="decoder rows/s", budget=task.budget)
     return [compare(runs, ours, theirs, inputs=n, **common)
             for ours, n in zip(runs, (len(few), len(many)))]
@@ -290,7 +305,7 @@ def bare_loop(
     batch_size:int=256, # Pairs in a pass
 )->Callable: # A function that scores all pairs and returns their number
     "Teacher forcing over ready batches"
-    pad, ar = torch.nn.functional.pad, task.ar
+    pad, ar = torch.nn.functional.pad, task.plain
     length = target_lengths(ids, task.ar.end_token_id)
     ready = [(x, mask, ids[index, :length[index].max()].to(ar.device))
              for index, x, mask in batches(ar, inputs, batch_size, length)]
@@ -318,6 +333,44 @@ def calibration(bench:Bench, name:str)->list:
     return [compare(runs, *runs, group="calibration", task=name, dtype="float32",
                     unit="pairs/s", aim=0.9, inputs=n)]
 
+# %% ../../nbs/experiments/10_bench.ipynb #e4910002
+def engines(bench:Bench, name:str)->list:
+    "Threshold search in batches, in ONNX Runtime against PyTorch"
+    task = bench.task(name)
+    if task.ar is task.plain or isinstance(task.ar, HFSeq2Seq):
+        raise NotInstalled("ONNX Runtime: pip install 'conformal_ar[onnx]'")
+    t, x = task.thresholds(), task.some(bench.n(500 if task.budget else 2000))[0]
+    found = {}
+    def search(which, ar):
+        found[which] = threshold_search(ar, x, t, task.max_len,
+                                        max_candidates=task.budget)
+        return found[which].rows
+    runs = bench.alternate(task, {
+        "threshold search": lambda: search("ours", task.ar),
+        "threshold search in PyTorch": lambda: search("theirs", task.plain)})
+    sets = {which: id_sets(table) for which, table in found.items()}
+    far = margins(task, x, sets["ours"], sets["theirs"], t)
+    return [compare(runs, *runs, group="engine", task=name, dtype="float32", aim=1.5,
+                    unit="decoder rows/s", inputs=len(x), budget=task.budget,
+                    candidates=sum(map(len, sets["ours"])), differences=len(far),
+                    unexplained=int((far > EXPLAINED).sum()))]
+
+# %% ../../nbs/experiments/10_bench.ipynb #e4910005
+def start_up(bench:Bench, name:str)->list:
+    "Starts per second of the command line with a set, against `import torch`"
+    main = "from conformal_ar.cli.entry_point import main; main()"
+    def process(*words):
+        def run():
+            subprocess.run([sys.executable, "-c", *words], check=True,
+                           capture_output=True)
+            return 1
+        return run
+    runs = {"conformal-ar predict": process(main, "predict", name, "1+1="),
+            "import torch": process("import torch")}
+    runs = alternate(runs, rounds=max(2, bench.n(9)), seconds=240)
+    return [compare(runs, *runs, group="startup", task=name, dtype="float32",
+                    unit="starts/s", aim=round(1/1.5, 3))]
+
 # %% ../../nbs/experiments/10_bench.ipynb #34096bc6
 def _prepare(task, n, folder):
     "A calibration, and a file of inputs, for workers on Ray"
@@ -337,7 +390,7 @@ def _in_use():
 
 def _on_workers(folder, workers, size=250):
     "[blocks, 2] when each block was finished, and the driver's MB then, on Ray"
-    make = partial(HFSeq2Seq.from_pretrained, "additions", device="cpu")
+    make = partial(open_model, "additions", device="cpu")
     with TemporaryDirectory(dir=folder) as out:
         done = predict_file(f"{folder}/inputs.jsonl", out, f"{folder}/calibration",
                             make, size=size, address="local", workers=workers)
@@ -373,9 +426,9 @@ def large_file(bench:Bench, name:str)->list:
 GROUPS = dict(
     limit=Bench.limit, reference=against_reference, generate=against_generate,
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
-    ray=two_workers, file=large_file)
-ALONE = "single", "ray", "file" # run on request
-ONLY = dict(ray="additions", file="additions") # groups that one task is enough for
+    engine=engines, startup=start_up, ray=two_workers, file=large_file)
+ALONE = "single", "startup", "ray", "file" # run on request
+ONLY = dict(startup="additions", ray="additions", file="additions") # groups that one task is enough for
 
 # %% ../../nbs/experiments/10_bench.ipynb #670c6b74
 def attempt(

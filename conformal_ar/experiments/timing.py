@@ -15,10 +15,11 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM
 
-from ..search.autoregressive import prefix_scores
+from ..search.autoregressive import Autoregressor, prefix_scores
 from ..search.inputs_and_ids import target_lengths
 from ..procedures.dynamic import DynamicConformalBeams
-from ..hf.adapter import pad_rows, shipped_models, token_ids
+from ..hf.texts import pad_rows, shipped_models, token_ids
+from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..search.threshold import threshold_search
 from ..tasks.shipped import task_max_len
@@ -90,7 +91,8 @@ def compare(
 class Task:
     "A model, calibration scores, and pairs to run on"
     name:str        # Of a shipped model
-    ar:HFSeq2Seq    # The model of the search
+    ar:Autoregressor # The model of the search, in ONNX Runtime where that may be
+    plain:HFSeq2Seq # The same in PyTorch
     peer:HFSeq2Seq  # The same as transformers loads it, for the others
     inputs:list     # Held-out inputs, in random order; the first are for calibration
     targets:list    # Their targets
@@ -148,14 +150,15 @@ def load_task(
 )->Task: # Float32
     "A shipped model, its calibration scores, and held-out pairs in random order"
     model = dict(reactions="reactions-smiles").get(name, name)
-    pairs, ar = held_out(name), HFSeq2Seq.from_pretrained(model, device=device)
+    pairs, ar = held_out(name), open_model(model, device)
+    plain = HFSeq2Seq.from_pretrained(model, device=device)
     pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
     inputs, targets, (n, budget) = pairs.inputs, pairs.targets, PAIRS[name]
     max_len = task_max_len(model, ar)
     n = max(500, round(n*scale))           # fewer are not enough for the usual risk
     scores = prefix_scores(ar, inputs[:n], targets[:n], max_len)
-    peer = _as_loaded(ar, model)
-    return Task(name, ar, peer, inputs, targets, max_len, budget, scores)
+    peer = _as_loaded(plain, model)
+    return Task(name, ar, plain, peer, inputs, targets, max_len, budget, scores)
 
 # %% ../../nbs/experiments/09_timing.ipynb #d18e2b9a
 def batches(
@@ -255,6 +258,6 @@ def limit(self:Bench,
     rows = task.search(x, t).rows
     runs = self.alternate(task, {
         "threshold search": lambda: task.search(x, t).rows,
-        "teacher forcing, encoder once per input": lambda: forced(task.ar, x, y, rows)})
+        "teacher forcing, encoder once per input": lambda: forced(task.plain, x, y, rows)})
     return [compare(runs, *runs, group="limit", task=name, dtype="float32", aim=0.8,
                     unit="decoder rows/s", inputs=len(x), rows=rows)]

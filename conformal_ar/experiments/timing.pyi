@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Callable, NamedTuple
 import numpy as np
 import torch
+from ..search.autoregressive import Autoregressor
 from ..hf.seq2seq import HFSeq2Seq
 class Run(NamedTuple):
     """Rounds of one function"""
@@ -40,7 +41,8 @@ def compare(runs: dict, ours: str, theirs: str, **columns) -> dict:
 class Task:
     """A model, calibration scores, and pairs to run on"""
     name: str
-    ar: HFSeq2Seq
+    ar: Autoregressor
+    plain: HFSeq2Seq
     peer: HFSeq2Seq
     inputs: list
     targets: list

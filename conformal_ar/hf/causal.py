@@ -17,10 +17,11 @@ from transformers.cache_utils import DynamicLayer
 
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
-from .adapter import HFModel, pad_rows
+from .adapter import HFModel
 from .caches import (PrefixLayer, cache_bytes, make_blocks,
                                     prefix_bytes, select_rows, sharing, why_copied)
 from .supported import row_tokens, special_ids
+from .texts import pad_rows
 from .tokenizers import chat_prompts, start_ids
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11

@@ -14,7 +14,6 @@ from typing import Any, Callable, NamedTuple, Sequence
 # %% ../../nbs/hf/09_processors.ipynb #36553c93
 import numpy as np, torch
 from fastcore.basics import patch
-from transformers import LogitsProcessorList
 from ..search.autoregressive import Autoregressor, optional, stepwise_scores
 from ..search.inputs_and_ids import to_device
 from .supported import check_tokens
@@ -111,7 +110,7 @@ class Processed(Wrapper):
     ):
         super().__init__(ar)
         self.name = name
-        self.logits_processor = LogitsProcessorList(logits_processor)
+        self.logits_processor = list(logits_processor)
         for p in self.logits_processor:
             name = type(p).__name__
             if any(word in name for word in ("ClassifierFreeGuidance", "SynthID")):

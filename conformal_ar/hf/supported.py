@@ -11,7 +11,6 @@ import hashlib, json, weakref
 
 import torch
 from tokenizers import Tokenizer as FastTokenizer
-from transformers.activations import NewGELUActivation
 
 from ..search.score_checks import AdapterError
 
@@ -33,7 +32,7 @@ def prepare_model(model, device, dtype):
     "The model on its device, if it has none, in evaluation mode, GELU in one kernel"
     for m in model.modules():
         for name, child in m.named_children():
-            if isinstance(child, NewGELUActivation):
+            if type(child).__name__ == "NewGELUActivation":
                 setattr(m, name, torch.nn.GELU(approximate="tanh"))
     placed = getattr(model, "is_quantized", False) or hasattr(model, "hf_device_map")
     return (model if placed else model.to(device=device, dtype=dtype)).eval()

@@ -15,7 +15,7 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, T5Config,
                           T5ForConditionalGeneration)
 
 from ..theory.guarantee import clopper_pearson_interval
-from ..hf.adapter import pad_rows, token_ids
+from ..hf.texts import pad_rows, token_ids
 from ..hf.tokenizers import DigitTokenizer
 from .additions import answers, fresh_pairs, questions
 

@@ -12,7 +12,8 @@ from collections import Counter
 import numpy as np
 
 from ..files.whole_files import whole_file
-from ..hf.tokenizers import smiles_pattern, smiles_pieces, smiles_tokens
+from ..hf.texts import smiles_tokens
+from ..hf.tokenizers import smiles_pattern, smiles_pieces
 from .reactions import Reaction, side_by_side
 from .smiles_spellings import rdkit_modules, written_smiles, follow
 

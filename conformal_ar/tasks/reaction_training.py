@@ -14,7 +14,7 @@ import torch.distributed
 import torch.multiprocessing
 from transformers import AutoTokenizer, T5ForConditionalGeneration
 
-from ..hf.adapter import shipped_models
+from ..hf.texts import shipped_models
 from ..hf.tokenizers import smiles_tokenizer
 from .training_batches import PackedReactions
 from .reaction_model import (REACTION_PRESETS, ReactionPreset,

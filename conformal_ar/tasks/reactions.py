@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from ..hf.tokenizers import smiles_tokens
+from ..hf.texts import smiles_tokens
 from .smiles_spellings import ATOM_MAP, mapped_molecule, follow
 
 # %% ../../nbs/tasks/04_reactions.ipynb #b7c40942

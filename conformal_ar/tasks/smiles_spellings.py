@@ -19,7 +19,7 @@ from typing import Callable
 import numpy as np
 
 from ..hf.processors import Wrapper, from_model
-from ..hf.tokenizers import smiles_tokens
+from ..hf.texts import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed, *names):
