@@ -5,12 +5,11 @@
 # %% auto #0
 __all__ = ['EXPLAINED', 'GROUPS', 'ALONE', 'ONLY', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins',
            'small_frontiers', 'against_reference', 'one_by_one', 'single_inputs', 'counted_rows', 'generate_rows',
-           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'bare_loop',
-           'calibration', 'engines', 'start_up', 'two_workers', 'large_file', 'attempt', 'show_rows', 'run_benchmarks',
-           'main']
+           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'engines', 'two_workers',
+           'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
-import importlib, os, subprocess, sys, time, types
+import importlib, os, sys, time, types
 from argparse import ArgumentParser
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,6 @@ from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Callable
 from unittest import mock
 
 import numpy as np
@@ -26,11 +24,9 @@ import torch
 
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
-from ..search.inputs_and_ids import target_lengths
-from ..procedures.dynamic import DynamicConformalBeams
 from ..search.threshold import threshold_search
 from .timing import (
-    PAIRS, Bench, Run, Task, alternate, batches, compare, timed)
+    PAIRS, Bench, Run, Task, batches, calibration, compare, start_up, timed)
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
 from ..hf.texts import pad_rows, token_ids
@@ -297,42 +293,6 @@ def against_ctranslate2(bench:Bench, name:str)->list:
         return [row for beams in (5, 10)
                 for row in _fixed_beams(bench, task, peer, beams, few, x)]
 
-# %% ../../nbs/experiments/10_bench.ipynb #b3e2eca3
-def bare_loop(
-    task:Task,          # The model
-    inputs:list,        # [n] texts
-    ids:torch.Tensor,   # [n, L] their targets
-    batch_size:int=256, # Pairs in a pass
-)->Callable: # A function that scores all pairs and returns their number
-    "Teacher forcing over ready batches"
-    pad, ar = torch.nn.functional.pad, task.plain
-    length = target_lengths(ids, task.ar.end_token_id)
-    ready = [(x, mask, ids[index, :length[index].max()].to(ar.device))
-             for index, x, mask in batches(ar, inputs, batch_size, length)]
-    @torch.inference_mode()
-    def run():
-        for x, mask, y in ready:
-            shifted = pad(y[:, :-1], (1, 0), value=ar.start_token_id)
-            logits = ar.model(input_ids=x, attention_mask=mask, use_cache=False,
-                              decoder_input_ids=shifted).logits
-            logits.float().log_softmax(-1).gather(-1, y[..., None]).cpu()
-        return len(inputs)
-    return run
-
-# %% ../../nbs/experiments/10_bench.ipynb #53238625
-def calibration(bench:Bench, name:str)->list:
-    "Pairs per second of `calibrate` against a bare loop"
-    task = bench.task(name)
-    n = bench.n(10_000 if task.budget is None else 400)
-    n = max(200, n)                               # fewer are not enough for this risk
-    inputs, targets = task.inputs[-n:], task.targets[-n:]
-    cp = DynamicConformalBeams(task.ar, step_alpha=0.01, max_len=task.max_len)
-    def ours(): cp.calibrate(inputs, targets); return n
-    bare = bare_loop(task, inputs, task.ar.encode(targets))
-    runs = bench.alternate(task, {"calibrate": ours, "bare loop": bare})
-    return [compare(runs, *runs, group="calibration", task=name, dtype="float32",
-                    unit="pairs/s", aim=0.9, inputs=n)]
-
 # %% ../../nbs/experiments/10_bench.ipynb #e4910002
 def engines(bench:Bench, name:str)->list:
     "Threshold search in batches, in ONNX Runtime against PyTorch"
@@ -354,22 +314,6 @@ def engines(bench:Bench, name:str)->list:
                     unit="decoder rows/s", inputs=len(x), budget=task.budget,
                     candidates=sum(map(len, sets["ours"])), differences=len(far),
                     unexplained=int((far > EXPLAINED).sum()))]
-
-# %% ../../nbs/experiments/10_bench.ipynb #e4910005
-def start_up(bench:Bench, name:str)->list:
-    "Starts per second of the command line with a set, against `import torch`"
-    main = "from conformal_ar.cli.entry_point import main; main()"
-    def process(*words):
-        def run():
-            subprocess.run([sys.executable, "-c", *words], check=True,
-                           capture_output=True)
-            return 1
-        return run
-    runs = {"conformal-ar predict": process(main, "predict", name, "1+1="),
-            "import torch": process("import torch")}
-    runs = alternate(runs, rounds=max(2, bench.n(9)), seconds=240)
-    return [compare(runs, *runs, group="startup", task=name, dtype="float32",
-                    unit="starts/s", aim=round(1/1.5, 3))]
 
 # %% ../../nbs/experiments/10_bench.ipynb #34096bc6
 def _prepare(task, n, folder):
@@ -428,7 +372,8 @@ GROUPS = dict(
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
     engine=engines, startup=start_up, ray=two_workers, file=large_file)
 ALONE = "single", "startup", "ray", "file" # run on request
-ONLY = dict(startup="additions", ray="additions", file="additions") # groups that one task is enough for
+# groups that one task is enough for
+ONLY = dict.fromkeys(("startup", "ray", "file"), "additions")
 
 # %% ../../nbs/experiments/10_bench.ipynb #670c6b74
 def attempt(

@@ -116,3 +116,17 @@ class Bench:
 
         name: Task"""
         ...
+def bare_loop(task: Task, inputs: list, ids: torch.Tensor, batch_size: int=256) -> Callable:
+    """Teacher forcing over ready batches
+
+    task: The model
+    inputs: [n] texts
+    ids: [n, L] their targets
+    batch_size: Pairs in a pass"""
+    ...
+def calibration(bench: Bench, name: str) -> list:
+    """Pairs per second of `calibrate` against a bare loop"""
+    ...
+def start_up(bench: Bench, name: str) -> list:
+    """Starts per second of the command line with a set, against `import torch`"""
+    ...
