@@ -9,12 +9,14 @@ __all__ = ['HFModel']
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoTokenizer
 
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
+from .onnx import Compiled
 from .precision import ROUNDING, log_probs_of
 from conformal_ar.hf.supported import (
     check_pair, choose_device, prepare_model, special_id, check_paths, check_tokens,
@@ -27,6 +29,7 @@ class HFModel(Texts):
     "What the adapters of `transformers` models share"
     auto = None           # class of transformers that loads the model by its name
     checks = False        # on as soon as start and extend are there
+    compiled_as = Compiled
 
     def __init__(self,
         model, # Of transformers, such as a T5ForConditionalGeneration
@@ -46,7 +49,6 @@ class HFModel(Texts):
 
     # what adapters of some kinds know better
     def _check_kind(self, model): "Raise for a model of another kind"
-    def _merged(self, log_probs): return log_probs # in place, all end tokens in one
     def _also_seen(self): return [] # what else scores depend on
 
     def __repr__(self):
@@ -147,6 +149,24 @@ def _try_out(self:HFModel):
     targets = torch.tensor([rows[0], rows[0][::-1]])
     # random tokens are improbable, and half precision rounds their scores the most
     check_adapter(self, rows, targets, tolerance=1e-3 if exact else 2.)
+
+# %% ../../nbs/hf/01_adapter.ipynb #c0de0002
+@patch
+def compiled(self:HFModel)->Compiled:
+    "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
+    if self.dtype != torch.float32: raise TypeError(
+        f"weights in {self.dtype} are not compiled: load them in float32")
+    name = type(self.model).__name__
+    try: new = self.compiled_as(self, self._graphs(), self.fingerprint())
+    except KeyError as e: raise TypeError(f"{name} is not compiled: it lacks the "
+                                          f"weights {e}") from None
+    rng = np.random.default_rng(0)
+    rows = [Ids(rng.integers(0, self.vocab_size, n).tolist()) for n in (1, 5, 12)]
+    targets = torch.from_numpy(rng.integers(0, self.vocab_size, (3, 6)))
+    apart = (new.score(rows, targets) - self.score(rows, targets).cpu()).abs().max()
+    if not apart < 1e-2: raise TypeError(f"{name} is not compiled: it computes "
+        f"something else than its class says ({apart:.2g} nats apart)")
+    return new
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
 @patch(cls_method=True)

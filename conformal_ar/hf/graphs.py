@@ -227,20 +227,21 @@ def step(self:T5Graphs):
     g.declare(g.outputs, "log_probs", "R", len(head))
     return g.model()
 
-# %% ../../nbs/hf/16_graphs.ipynb #c1ed7b04
+# %% ../../nbs/hf/16_graphs.ipynb #8b15977b
 GRAPHS = dict(t5=T5Graphs)
 
 def graphs_of(
     model, # Of transformers
+    kinds:dict=GRAPHS, # Name of a kind to what writes its graphs
 ): # Object with the methods reader and step
     "A model as graphs; `TypeError` for a kind that is not written"
     kind = model.config.model_type
-    if kind not in GRAPHS: raise TypeError(
-        f"{type(model).__name__} has no graphs: those of {', '.join(GRAPHS)} are "
+    if kind not in kinds: raise TypeError(
+        f"{type(model).__name__} has no graphs: those of {', '.join(kinds)} are "
         "written")
     weights = {name: w.detach().float().cpu().numpy()
                for name, w in model.state_dict().items()}
-    return GRAPHS[kind](model.config.to_dict(), weights)
+    return kinds[kind](model.config.to_dict(), weights)
 
 def write_graphs(
     model,  # Of transformers

@@ -70,10 +70,11 @@ class T5Graphs:
 KEYS: Any
 VALUES: Any
 GRAPHS: Any
-def graphs_of(model):
+def graphs_of(model, kinds: dict=GRAPHS):
     """A model as graphs; `TypeError` for a kind that is not written
 
-    model: Of transformers"""
+    model: Of transformers
+    kinds: Name of a kind to what writes its graphs"""
     ...
 def write_graphs(model, folder):
     """Write reader.onnx and step.onnx

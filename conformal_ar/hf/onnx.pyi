@@ -17,7 +17,7 @@ def session(graph: bytes, threads: int):
     graph: A serialised model
     threads: Within an operation"""
     ...
-class _Run:
+class Run:
     """A graph from named arrays to named arrays"""
     inputs: Any
     outputs: Any
@@ -46,7 +46,7 @@ class Compiled(Texts):
     def runs(self):
         """Reader and step, with as many threads as PyTorch has now"""
         ...
-    def _step(self, past, known, owner, rows, tokens):
+    def _step(self, past, known, owner, places, rows, tokens):
         """One token for each of some rows: the new state and the next log-probabilities"""
         ...
     def start(self, inputs):
@@ -69,6 +69,7 @@ class OnnxState(NamedTuple):
     past: dict
     known: dict
     owner: np.ndarray
+    places: np.ndarray
 FILES: Any
 def files_hash(name: str) -> str:
     """SHA-256 of the files that scores depend on

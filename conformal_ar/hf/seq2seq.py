@@ -8,7 +8,6 @@ __all__ = ['SHARED', 'HFSeq2Seq', 'Seq2SeqState']
 # %% ../../nbs/hf/05_seq2seq.ipynb #d0c236cc
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
@@ -19,7 +18,7 @@ from .adapter import HFModel
 from .caches import (
     PrefixLayer, cache_bytes, make_blocks, prefix_bytes, select_rows)
 from .supported import row_tokens, special_id
-from .texts import Ids, pad_rows
+from .texts import pad_rows
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
@@ -34,6 +33,11 @@ class HFSeq2Seq(HFModel):
     def _find_tokens(self):
         super()._find_tokens()
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
+
+    def _graphs(self):
+        from conformal_ar.hf.graphs import graphs_of
+        return graphs_of(self.model)
+
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
 @patch
@@ -155,26 +159,6 @@ def row_bytes(self:HFSeq2Seq,
     cross = cache_bytes(out.past_key_values.cross_attention_cache) + hidden.nbytes
     source = max(map(len, self._input_ids(inputs)), default=0)
     return prefix_bytes(own, max_len, out.logits.shape[-1]) + source*cross
-
-# %% ../../nbs/hf/05_seq2seq.ipynb #c0de0002
-@patch
-def compiled(self:HFSeq2Seq): # Compiled
-    "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
-    from conformal_ar.hf.graphs import graphs_of
-    from conformal_ar.hf.onnx import Compiled
-    if self.dtype != torch.float32: raise TypeError(
-        f"weights in {self.dtype} are not compiled: load them in float32")
-    name = type(self.model).__name__
-    try: new = Compiled(self, graphs_of(self.model), self.fingerprint())
-    except KeyError as e: raise TypeError(f"{name} is not compiled: it lacks the "
-                                          f"weights {e}") from None
-    rng = np.random.default_rng(0)
-    rows = [Ids(rng.integers(0, self.vocab_size, n).tolist()) for n in (1, 5, 12)]
-    targets = torch.from_numpy(rng.integers(0, self.vocab_size, (3, 6)))
-    apart = (new.score(rows, targets) - self.score(rows, targets).cpu()).abs().max()
-    if not apart < 1e-2: raise TypeError(f"{name} is not compiled: it computes "
-        f"something else than its class says ({apart:.2g} nats apart)")
-    return new
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True

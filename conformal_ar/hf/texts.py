@@ -172,7 +172,7 @@ def pad_rows(
     for i, row in enumerate(rows): ids[i, :len(row)] = row
     return torch.from_numpy(ids)
 
-# %% ../../nbs/hf/11_texts.ipynb #f3dbef46
+# %% ../../nbs/hf/11_texts.ipynb #ee01ce6f
 class Texts:
     "Texts and ids of a model"
     tokenizer = None      # as those of transformers, or plain
@@ -180,12 +180,21 @@ class Texts:
     start_token_id = None # what decoding starts with; None where it follows the prompt
     other_ends = ()       # ids that end a sequence as the end token does
     positions = None      # of a model that has only so many
+    chat = False          # are inputs messages, or what a user says?
     _first = 0            # position of the first token
     _checked = {}         # inputs of the last check and their ids
 
     # what adapters of some kinds know better
     def _texts(self, inputs): return inputs # as chats are not
     def _ids(self, texts, target=False): return token_ids(self.tokenizer, texts, target)
+
+    def _merged(self, log_probs):
+        "All end tokens in one; in place"
+        if not self.other_ends: return log_probs
+        ends = [self.end_token_id, *self.other_ends]
+        log_probs[..., self.end_token_id] = log_probs[..., ends].logsumexp(-1)
+        log_probs[..., ends[1:]] = -torch.inf
+        return log_probs
 
 # %% ../../nbs/hf/11_texts.ipynb #848582e5
 @patch

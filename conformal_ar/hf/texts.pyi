@@ -91,10 +91,14 @@ class Texts:
     start_token_id: Any
     other_ends: Any
     positions: Any
+    chat: bool
     _first: int
     _checked: Any
     def _texts(self, inputs): ...
     def _ids(self, texts, target=False): ...
+    def _merged(self, log_probs):
+        """All end tokens in one; in place"""
+        ...
     def _check_texts(self, texts, what):
         """Raise unless `texts` is a list of strings"""
         ...
