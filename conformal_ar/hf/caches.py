@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LARGE', 'LEAST', 'FEW', 'PIECE', 'select_rows', 'PrefixLayer', 'Blocks', 'make_blocks', 'attend_to',
-           'attend_to_blocks', 'shared_attention', 'sharing', 'why_copied', 'cache_bytes', 'prefix_bytes']
+           'attend_to_blocks', 'shared_attention', 'sharing', 'why_copied']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
 import weakref
@@ -236,14 +236,3 @@ def why_copied(ar):
         model.set_attn_implementation(kind)
         _reasons[model] = (str(e).strip() or type(e).__name__).splitlines()[0]
     return _reasons[model]
-
-# %% ../../nbs/hf/03_caches.ipynb #b40747e7
-def cache_bytes(cache)->int:
-    "Memory of keys and values in all layers"
-    return sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
-
-# a step holds keys and values from before it and from after it, and a little more;
-# tables as wide as the vocabulary take 48 bytes a word
-def prefix_bytes(token, tokens, words)->int:
-    "Memory of tokens of `token` bytes each in a search over `words`"
-    return 9*tokens*token//4 + 48*words

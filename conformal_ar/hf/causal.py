@@ -18,8 +18,8 @@ from transformers.cache_utils import DynamicLayer
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel
-from .caches import (PrefixLayer, cache_bytes, make_blocks,
-                                    prefix_bytes, select_rows, sharing, why_copied)
+from .caches import (PrefixLayer, make_blocks, select_rows, sharing,
+                                    why_copied)
 from .supported import row_tokens, special_ids
 from .onnx import Compiled
 from .texts import Texts, pad_rows
@@ -239,16 +239,3 @@ def _try_out(self:HFCausal):
         "masks of HFCausal than by itself", f"{apart.max():.2g} nats", "use another")
 
 HFCausal.checks = True
-
-# %% ../../nbs/hf/06_causal.ipynb #c3b95384
-@patch
-@torch.inference_mode()
-def row_bytes(self:HFCausal, inputs, max_len):
-    "Memory of one prefix of `max_len` tokens, and of its prompt, in a search"
-    token = torch.full((1, 1), self.end_token_id, device=self.device)
-    cache = DynamicCache(config=self.model.config)
-    words = self._logits(token, torch.ones_like(token), cache=cache).shape[-1]
-    one, prompt = cache_bytes(cache), max(map(len, self._input_ids(inputs)), default=0)
-    if self.copies_prompts: return prefix_bytes(one, prompt + max_len, words)
-    heads = self.model.config.get_text_config(decoder=True).num_attention_heads
-    return prefix_bytes(one, max_len, words) + prompt*(one + 12*heads)

@@ -73,9 +73,6 @@ class HFCausal(PromptTexts, HFModel):
         """Why every prefix has keys and values of its prompt"""
         ...
     def _try_out(self): ...
-    def row_bytes(self, inputs, max_len):
-        """Memory of one prefix of `max_len` tokens, and of its prompt, in a search"""
-        ...
 class CausalState(NamedTuple):
     """Prefixes that wait to be extended"""
     cache: DynamicCache

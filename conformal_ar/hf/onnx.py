@@ -44,7 +44,7 @@ def lay_rows(
     laid[place] = rows
     return laid.reshape(-1, size), place, None if (blocks == 1).all() else of
 
-# %% ../../nbs/hf/04_onnx.ipynb #093b356e
+# %% ../../nbs/hf/04_onnx.ipynb #ebaf61e7
 def session(
     graph:bytes, # A serialised model
     threads:int, # Within an operation
@@ -59,13 +59,14 @@ def session(
     return ort.InferenceSession(graph, how, providers=["CPUExecutionProvider"])
 
 class Run:
-    "A graph from named arrays to named arrays"
+    "A graph from named arrays to named arrays; what a step keeps is past in the next"
     def __init__(self, graph, threads):
         self.session = session(graph, threads)
         self.outputs = [x.name for x in self.session.get_outputs()]
+        self.kept = [name.replace("own_", "past_") for name in self.outputs]
         self.inputs = {x.name: x.shape for x in self.session.get_inputs()}
     def __call__(self, arrays):
-        return dict(zip(self.outputs, self.session.run(self.outputs, arrays)))
+        return dict(zip(self.kept, self.session.run(self.outputs, arrays)))
 
 # %% ../../nbs/hf/04_onnx.ipynb #7484bef6
 class Compiled(Texts):
@@ -107,7 +108,7 @@ class OnnxState(NamedTuple):
     owner:np.ndarray # [R] which input each prefix belongs to
     places:np.ndarray # [R] place of the next token, behind its prompt if there is one
 
-# %% ../../nbs/hf/04_onnx.ipynb #4de912c5
+# %% ../../nbs/hf/04_onnx.ipynb #7bd19f7c
 @patch
 def _step(self:Compiled, past, known, owner, places, rows, tokens):
     "One token for each of some rows: the new state and the next log-probabilities"
@@ -121,8 +122,7 @@ def _step(self:Compiled, past, known, owner, places, rows, tokens):
     if "places" in step.inputs: asked["places"] = places
     found = step(dict(past, **sources, **asked))
     log_probs = self._merged(torch.from_numpy(found.pop("log_probs")))
-    past = {name.replace("own", "past"): x for name, x in found.items()}
-    return OnnxState(past, known, owner, places + 1), log_probs
+    return OnnxState(found, known, owner, places + 1), log_probs
 
 @patch
 def start(self:Compiled, inputs):
@@ -148,24 +148,12 @@ def extend(self:Compiled, state, rows, tokens):
     return self._step(state.past, state.known, state.owner[rows], state.places[rows],
                       rows, tokens.numpy())
 
-# %% ../../nbs/hf/04_onnx.ipynb #16887a56
+# %% ../../nbs/hf/04_onnx.ipynb #62069dec
 @patch
 def score(self:Compiled, inputs, targets):
     "Log-probability of every target token, one step after the other"
     targets = check_tokens(targets, inputs, self.vocab_size)
     return stepwise_scores(self, inputs, targets)
-
-@patch
-def row_bytes(self:Compiled,
-    inputs, # List of texts; the longest counts
-    max_len:int # Decoding steps
-)->int: # Bytes
-    "Memory of one prefix of `max_len` tokens in a search"
-    from conformal_ar.hf.caches import prefix_bytes
-    token = sum(4*shape[1]*shape[3] for name, shape in self.runs[1].inputs.items()
-                if name.startswith("past"))
-    source = max(map(len, self._input_ids(inputs)), default=0)
-    return prefix_bytes(token, max_len, self.vocab_size) + source*token
 
 # %% ../../nbs/hf/04_onnx.ipynb #ff2bc0d5
 FILES = "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"

@@ -18,8 +18,9 @@ def session(graph: bytes, threads: int):
     threads: Within an operation"""
     ...
 class Run:
-    """A graph from named arrays to named arrays"""
+    """A graph from named arrays to named arrays; what a step keeps is past in the next"""
     inputs: Any
+    kept: Any
     outputs: Any
     session: Any
     def __init__(self, graph, threads): ...
@@ -57,12 +58,6 @@ class Compiled(Texts):
         ...
     def score(self, inputs, targets):
         """Log-probability of every target token, one step after the other"""
-        ...
-    def row_bytes(self, inputs, max_len: int) -> int:
-        """Memory of one prefix of `max_len` tokens in a search
-
-        inputs: List of texts; the longest counts
-        max_len: Decoding steps"""
         ...
 class OnnxState(NamedTuple):
     """Prefixes that wait to be extended"""

@@ -15,8 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
-from .caches import (
-    PrefixLayer, cache_bytes, make_blocks, prefix_bytes, select_rows)
+from .caches import PrefixLayer, make_blocks, select_rows
 from .supported import row_tokens, special_id
 from .texts import pad_rows
 
@@ -141,24 +140,6 @@ def extend(self:HFSeq2Seq, state, rows, tokens):
     rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
     return self._step(select_rows(state.own, rows), state.cross, state.hidden,
                       state.mask, state.owner[rows], tokens)
-
-# %% ../../nbs/hf/05_seq2seq.ipynb #ed4c4687
-@patch
-@torch.inference_mode()
-def row_bytes(self:HFSeq2Seq,
-    inputs, # List of texts; the longest counts
-    max_len:int # Decoding steps
-)->int: # Bytes
-    "Memory of one prefix of `max_len` tokens in a search"
-    size, new = self.model.config.hidden_size, dict(device=self.device)
-    hidden = torch.zeros(1, 1, size, dtype=self.dtype, **new)
-    first = torch.tensor([[self.start_token_id]], **new)
-    out = self.quiet(encoder_outputs=BaseModelOutput(hidden), decoder_input_ids=first,
-                     use_cache=True)
-    own = cache_bytes(out.past_key_values.self_attention_cache)
-    cross = cache_bytes(out.past_key_values.cross_attention_cache) + hidden.nbytes
-    source = max(map(len, self._input_ids(inputs)), default=0)
-    return prefix_bytes(own, max_len, out.logits.shape[-1]) + source*cross
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True

@@ -39,12 +39,6 @@ class HFSeq2Seq(HFModel):
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...
-    def row_bytes(self, inputs, max_len: int) -> int:
-        """Memory of one prefix of `max_len` tokens in a search
-
-        inputs: List of texts; the longest counts
-        max_len: Decoding steps"""
-        ...
 class Seq2SeqState(NamedTuple):
     """Prefixes that wait to be extended"""
     own: DynamicCache

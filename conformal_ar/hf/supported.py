@@ -85,10 +85,11 @@ def check_tokens(ids, inputs, vocab_size):
 def row_tokens(rows, tokens, n, vocab_size):
     "Rows of a state of `n` rows, and a token for each, as tensors on the host"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
+    few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
         "rows and tokens must be lists of one length, at least 1, not of shapes "
         f"{list(rows.shape)} and {list(tokens.shape)}")
-    low, high, least, most = torch.stack([*rows.aminmax(), *tokens.aminmax()]).tolist()
+    low, high, least, most = (int(f()) for x in few for f in (x.min, x.max))
     if low < 0 or high >= n: raise IndexError(
         f"the state has rows 0 to {n - 1}, but row {low if low < 0 else high} is to be "
         "extended")

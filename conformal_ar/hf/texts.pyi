@@ -12,6 +12,9 @@ def sum_words(places: int) -> list:
 def join_sum(tokens: list) -> str:
     """The text that tokens of a sum spell"""
     ...
+def open_sum(text: str) -> str:
+    """A text that goes on: the first digits come last"""
+    ...
 TOKEN: str
 def _token_or_other(pattern): ...
 def smiles_tokens(text, pattern: str=TOKEN) -> list:
@@ -136,6 +139,10 @@ class Texts:
         """Texts of token ids
 
         ids: [R, L] token ids, what follows the first end token is ignored"""
+        ...
+    @property
+    def open_text(self):
+        """How the tokenizer writes an open line"""
         ...
 class Ids(tuple):
     """Token ids of an input, in place of its text"""

@@ -21,7 +21,7 @@ from transformers import (AutoTokenizer, PreTrainedConfig, PreTrainedTokenizer,
 from transformers.utils import logging
 
 from .texts import (
-    TOKEN, PlainTokenizer, join_sum, smiles_tokens, spell_sum, sum_words)
+    TOKEN, PlainTokenizer, join_sum, open_sum, smiles_tokens, spell_sum, sum_words)
 
 # %% ../../nbs/hf/00_tokenizers.ipynb #de1e68a5
 class DigitTokenizer(PreTrainedTokenizer):
@@ -52,6 +52,7 @@ class DigitTokenizer(PreTrainedTokenizer):
     def convert_tokens_to_string(self, tokens): return join_sum(tokens)
     def quick_ids(self, texts): return PlainTokenizer.quick_ids(self, texts)
     def spell(self, text): return spell_sum(text, self.places)
+    def open_text(self, text): return open_sum(text)
 
 # %% ../../nbs/hf/00_tokenizers.ipynb #54c48188
 class DigitTokenizerConfig(PreTrainedConfig):
