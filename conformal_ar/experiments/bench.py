@@ -299,7 +299,7 @@ def engines(bench:Bench, name:str)->list:
     task = bench.task(name)
     if task.ar is task.plain or isinstance(task.ar, HFSeq2Seq):
         raise NotInstalled("ONNX Runtime: pip install 'conformal_ar[onnx]'")
-    t, x = task.thresholds(), task.some(bench.n(500 if task.budget else 2000))[0]
+    t, x = task.thresholds(), task.some(bench.n(36 if task.budget else 2000))[0]
     found = {}
     def search(which, ar):
         found[which] = threshold_search(ar, x, t, task.max_len,

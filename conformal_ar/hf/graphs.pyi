@@ -15,7 +15,7 @@ class Graph:
         """An input or output, float32 or a whole number; letters are sizes that vary"""
         ...
     def model(self):
-        """The graph, checked"""
+        """The whole graph"""
         ...
 def rms_norm(g, x, weight, eps):
     """`x` [..., D] over its root mean square, times a weight"""
@@ -70,6 +70,7 @@ class T5Graphs:
 KEYS: Any
 VALUES: Any
 GRAPHS: Any
+MOST: Any
 def graphs_of(model, kinds: dict=GRAPHS):
     """A model as graphs; `TypeError` for a kind that is not written
 

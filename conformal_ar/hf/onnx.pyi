@@ -11,6 +11,9 @@ def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
     owner: [R] input of each row
     inputs: How many"""
     ...
+def has_onnx() -> bool:
+    """Is the extra there?"""
+    ...
 def session(graph: bytes, threads: int):
     """A graph, ready to run on the CPU
 
