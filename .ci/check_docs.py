@@ -26,7 +26,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "p-value": "search/sets guides/questions guides/chemist", "SMILES": "guides/chemist tasks/chemistry tasks/smiles_spellings",
     "atom maps": "tasks/mapped_edits guides/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
-    "memory": "search/memory jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
+    "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
     "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks hf/processors",
     "logits processor": "hf/processors hf/generate", "generate": "hf/generate", "several right answers": "guides/language_models",
     "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",

@@ -20,7 +20,7 @@ root, nbs = house.root, house.nbs
 DEMO = ["-c", "from conformal_ar.cli.entry_point import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
 SLOW = [".ci/test.py", "--flags", "slow", "precision"] # rounding
-HELD_OUT = ["-m", "conformal_ar.tasks.edit_evaluation", "held-out", "--reactions", "10000"]
+HELD_OUT = ["-m", "conformal_ar.experiments.edit_evaluation", "held-out", "--reactions", "10000"]
 BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO], "reactions": [[*SHIPPED, "reactions"], [*SHIPPED, "reactions-smiles"], HELD_OUT, SLOW],

@@ -35,6 +35,7 @@ class ClassSet(PredictionSet):
     class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
     strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
     invalid:int=0                    # Texts dropped, for they have no canonical form
+    canonicalize:Callable=None       # What made the classes: their texts are all in it
 
     def __post_init__(self):
         scores = np.asarray(self.scores, float) # in the order of class_scores
@@ -47,8 +48,9 @@ class ClassSet(PredictionSet):
     def __iter__(self): return iter(self.keys)
     def line_of(self, text):
         "The member whose form or spelling a text is; else the open line that holds it"
-        for i, (key, strings) in enumerate(zip(self.keys, self.strings)):
-            if text == key or text in strings: return i
+        form = canonical_form(self.canonicalize, text) if self.canonicalize else text
+        for key in (text, form):
+            if key in self.keys: return self.keys.index(key)
         return PredictionSet.line_of(self, text)
 
     @property
@@ -82,7 +84,8 @@ def merge_equivalent(
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
         p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
-        open=None if s.open is None else goes_on[best], encode=s.encode)
+        open=None if s.open is None else goes_on[best], encode=s.encode,
+        canonicalize=canonicalize)
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #81542ea3
 def have_form(

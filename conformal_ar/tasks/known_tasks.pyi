@@ -52,7 +52,6 @@ class SmilesReactions(Molecules):
     name: Any
     coverage: Any
     app_coverage: Any
-    train_options: Any
     examples: Any
     demo_pairs: Any
     demo_coverages: Any

@@ -21,7 +21,6 @@ class Task:
     coverage = 0.9    # Of that calibration, where none is asked for
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
     forms = (None,)   # Functions that may merge texts; the first is the default
-    train_options = () # What `train` takes beside what every task takes
 
     def is_table(self, path):
         "Does a file have named columns? Else each line is an input"
