@@ -14,6 +14,7 @@ import torch
 from fastcore.basics import patch
 from transformers import AutoTokenizer
 
+from ..search.autoregressive import optional
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
 from .precision import ROUNDING, log_probs_of
@@ -201,6 +202,11 @@ def decode(self:HFModel,
     rows = [row[:row.index(end)] if end in row else row for row in rows]
     return self.tokenizer.batch_decode(rows, skip_special_tokens=True,
                                        clean_up_tokenization_spaces=False)
+
+@patch(as_prop=True)
+def open_text(self:HFModel):
+    "How the tokenizer writes an open line"
+    return optional(self.tokenizer, "open_text")
 
 # %% ../../nbs/hf/01_adapter.ipynb #72348e2d
 @patch(as_prop=True)

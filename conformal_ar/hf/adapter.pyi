@@ -86,6 +86,10 @@ class HFModel:
         ids: [R, L] token ids, what follows the first end token is ignored"""
         ...
     @property
+    def open_text(self):
+        """How the tokenizer writes an open line"""
+        ...
+    @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
         ...

@@ -51,8 +51,8 @@ class Wrapper:
     scores_by_decoding = from_model("scores_by_decoding")
     tokenizer, device = from_model("tokenizer"), from_model("device")
     row_bytes, spells = from_model("row_bytes"), from_model("spells")
+    open_text, max_target_len = from_model("open_text"), from_model("max_target_len")
     prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
-    max_target_len = from_model("max_target_len")
     masked = from_model("masked") # does a wrapper forbid without renormalising?
 
     @property

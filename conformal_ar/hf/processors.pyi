@@ -25,9 +25,10 @@ class Wrapper:
     device: Any
     row_bytes: Any
     spells: Any
+    open_text: Any
+    max_target_len: Any
     prompts: Any
     start_token_id: Any
-    max_target_len: Any
     masked: Any
     ar: Any
     end_token_id: Any

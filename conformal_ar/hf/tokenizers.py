@@ -74,6 +74,7 @@ class DigitTokenizer(PreTrainedTokenizer):
     def convert_tokens_to_string(self, tokens):
         text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
         return re.sub("[0-9]+", lambda run: run.group()[::-1], text)
+    def open_text(self, text): return "…" + text # the first digits come last
 
 # %% ../../nbs/hf/00_tokenizers.ipynb #00211867
 @patch

@@ -73,15 +73,12 @@ def check_lines(cp):
     if isinstance(cp.group, by_length): raise ValueError(
         "max_lines cannot be combined with by_length: an open line has no length; "
         "take a group of the input")
-    if cp.canonicalize is not None: raise ValueError(
-        "max_lines cannot be combined with canonicalize: what an open line covers has "
-        "no canonical form before it ends; give all spellings as targets of a pair")
 
 def refuse_lines(cp):
     "An error where members are asked for from a table of another threshold"
     if cp.max_lines: raise TypeError(
-        "sets with max_lines are searched at their own threshold: no table of another "
-        "holds their lines; use predict")
+        "sets with max_lines are searched at their own threshold: a lower one stops at "
+        "shorter lines, so no table of it holds theirs; use predict")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2394cb35
 def lost_targets(cp, lost, n)->str:
@@ -191,7 +188,8 @@ def check_classes(sets, canonicalize):
         if canonicalize is None: raise ValueError(
             f"set {i} is a set of classes: give canonicalize, "
             "the function that it was merged with")
-        for text, key in zip(s.texts, s.keys):
+        for j, (text, key) in enumerate(zip(s.texts, s.keys)):
+            if s.open is not None and s.open[j]: continue
             form = canonical_form(canonicalize, text)
             if form != key: raise ValueError(
                 f"set {i} was merged with another function: {text!r:.60} is "

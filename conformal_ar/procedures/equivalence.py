@@ -46,9 +46,12 @@ class ClassSet(PredictionSet):
 
     def __getitem__(self, i): return self.keys[i]
     def __iter__(self): return iter(self.keys)
-    def __contains__(self, text):
-        return text in self.keys or bool(self.canonicalize) and (
-            canonical_form(self.canonicalize, text) in self.keys)
+    def line_of(self, text):
+        "The member whose form or spelling a text is; else the open line that holds it"
+        form = canonical_form(self.canonicalize, text) if self.canonicalize else text
+        for i, (key, strings) in enumerate(zip(self.keys, self.strings)):
+            if key in (text, form) or text in strings: return i
+        return PredictionSet.line_of(self, text)
 
     @property
     def probabilities(self):
@@ -66,8 +69,10 @@ def merge_equivalent(
 )->ClassSet: # One member for each canonical form; or a canonicalize.set_class
     "Merge the texts that canonicalise alike, and drop those without canonical form"
     s, classes = prediction_set, {}
-    for i, text in enumerate(s.texts):
-        classes.setdefault(canonical_form(canonicalize, text), []).append(i)
+    goes_on = np.zeros(len(s), bool) if s.open is None else s.open
+    for i, text in enumerate(s.texts): # an open line is a class of its own
+        form = text if goes_on[i] else canonical_form(canonicalize, text)
+        classes.setdefault(form, []).append(i)
     invalid = len(classes.pop(None, []))
     total = {k: np.logaddexp.reduce(s.scores[rows]) for k, rows in classes.items()}
     keys = sorted(classes, key=lambda k: -total[k])
@@ -79,6 +84,7 @@ def merge_equivalent(
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
         p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
+        open=None if s.open is None else goes_on[best], encode=s.encode,
         canonicalize=canonicalize)
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #81542ea3

@@ -85,7 +85,12 @@ def evaluate_sets(
         def form(t):
             if isinstance(t, str): return canonical_form(canonicalize, t)
             return [form(u) for u in t]
-        sets, targets = [merged(s) for s in sets], [form(t) for t in targets]
+        sets, forms = [merged(s) for s in sets], [form(t) for t in targets]
+        def asked(s, form, t): # open lines hold spellings
+            if s.open is None: return form
+            return [u for o in (form, t) for u in (o if isinstance(o, list) else [o])
+                    if u is not None]
+        targets = list(map(asked, sets, forms, targets))
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes = np.array([math.nan if isinstance(s, Abstention) else len(s) for s in sets])
     held, everything = ~np.isnan(oracle), np.isnan(sizes)

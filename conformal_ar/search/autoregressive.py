@@ -75,6 +75,7 @@ class Defaults:
     masked = False        # does it forbid tokens without renormalising?
     masks = ()            # what forbids them
     spells = None         # spells(token) gives the text of a token
+    open_text = "{}…".format # the text of a prefix to that of all that begin so
 
     def __init__(self, model): # a wrapper has models below it
         self.bare = self.unmasked = model

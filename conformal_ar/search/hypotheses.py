@@ -13,7 +13,8 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, cumulative_scores
+from .autoregressive import (
+    Autoregressor, cumulative_scores, optional)
 from .inputs_and_ids import target_lengths
 from .sets import PredictionSet
 
@@ -209,7 +210,7 @@ def prediction_sets(
     order = np.lexsort((-table.sums, table.owner))
     table, p = table.select(order), None if p_values is None else p_values[order]
     texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
-    some = table.open_scores is not None
+    some, write = table.open_scores is not None, optional(model, "open_text")
     goes_on = ~np.isnan(table.open_scores) if some else np.zeros(len(table), bool)
     edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
@@ -221,7 +222,8 @@ def prediction_sets(
         tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
         out, whole = table.truncated[i], table.certified is None or table.certified[i]
         own = None if p is None else p[rows]
-        sets.append(PredictionSet([texts[r] for r in rows], sums[rows], tokens, out,
+        shown = [write(texts[r]) if goes_on[r] else texts[r] for r in rows]
+        sets.append(PredictionSet(shown, sums[rows], tokens, out,
                                   inputs[i], own, whole,
                                   goes_on[rows] if some else None,
                                   model.encode if some else None))

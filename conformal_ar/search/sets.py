@@ -16,7 +16,7 @@ from fastcore.basics import patch
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionSet:
     "The sequences predicted for one input, most probable first"
-    texts:list[str]         # [R] the members
+    texts:list[str]         # [R] the members; of open lines as 14…
     scores:np.ndarray       # [R] log-likelihoods of whole sequences, in nats, falling
     tokens:list[tuple[int, ...]] # [R] their token ids
     truncated:bool=False    # Did the search run out of budget?
@@ -78,17 +78,12 @@ def _ids(self:PredictionSet, text):
     try: return tuple(self.encode([text])[0].tolist())
     except ValueError: return ()
 
-@patch(as_prop=True)
-def lines(self:PredictionSet)->list[str]: # [R]; open ones end in …
-    "The lines as they are printed"
-    if self.open is None: return self.texts
-    return [t + "…"*bool(goes_on) for t, goes_on in zip(self.texts, self.open)]
-
 # %% ../../nbs/search/05_sets.ipynb #6fa35ba9
 @patch
 def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JSON
     "The fields as a dictionary; `PredictionSet(**d)` gives the set back"
-    d = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "encode"}
+    functions = "encode", "canonicalize"
+    d = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in functions}
     d = {name: x.tolist() if hasattr(x, "tolist") else x for name, x in d.items()}
     if d["open"] is None: del d["open"]
     return {**d, "tokens": [list(t) for t in self.tokens]}
@@ -116,7 +111,7 @@ def _marks(self:PredictionSet):
 # %% ../../nbs/search/05_sets.ipynb #449ed3b2
 @patch
 def __repr__(self:PredictionSet):
-    shown = [_brief(t) for t in self.lines[:5]]
+    shown = [_brief(t) for t in self.texts[:5]]
     if len(self) > 5: shown.append(f"… {len(self) - 5} more")
     name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
@@ -127,7 +122,7 @@ def __repr__(self:PredictionSet):
 def _columns(self:PredictionSet): # Heading to texts
     "What a table of the set shows"
     probability = [f"{p:.3g}" for p in self.probabilities]
-    return dict(sequence=self.lines, probability=probability)
+    return dict(sequence=self.texts, probability=probability)
 
 # %% ../../nbs/search/05_sets.ipynb #04f877f0
 @patch
