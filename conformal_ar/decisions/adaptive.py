@@ -210,7 +210,8 @@ def load(cls:AdaptiveLevelSets,
     new.alpha = own.pop("alpha")
     scores = [-np.inf if s is None else s for s in own.pop("scores")]
     try: scores = check_log_likelihoods(scores)
-    except TypeError as e: raise ValueError(f"{folder}: odd scores ({e})") from None
+    except (TypeError, OverflowError) as e: raise ValueError(
+        f"{folder}: odd scores ({e})") from None
     new.state = AdaptiveState(scores=scores, **own)
     _check_state(new)
     return new

@@ -226,7 +226,8 @@ def load(cls:WeightedLevelSets,
         w = np.array(own["weights"], float)
         scores = [-np.inf if s is None else s for s in own["scores"]]
         scores = check_log_likelihoods(scores)
-    except TypeError as e: raise ValueError(f"{folder}: no numbers ({e})") from None
+    except (TypeError, OverflowError) as e:
+        raise ValueError(f"{folder}: no numbers ({e})") from None
     if sets.known is not None and len(sets.known) != len(scores): raise ValueError(
         f"{folder} has {len(scores)} scores of {len(sets.known)} calibration inputs")
     if w.shape != scores.shape or not ((0 <= w) & (w < np.inf)).all(): raise ValueError(

@@ -53,7 +53,6 @@ class Wrapper:
     row_bytes, spells = from_model("row_bytes"), from_model("spells")
     prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
     max_target_len = from_model("max_target_len")
-    masked = from_model("masked") # does a wrapper forbid without renormalising?
 
     @property
     def bare(self):

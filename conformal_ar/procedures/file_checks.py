@@ -9,11 +9,13 @@ __all__ = ['FORMAT', 'LEVELS', 'MOST_BYTES', 'MOST', 'MOST_PAIRS', 'checksum', '
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #e6fb1343
 import json, warnings
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from inspect import ismethod
 
 import numpy as np
+from scipy.stats import binom
 
 from .calibration import Calibrated
 from ..theory.checks import check_log_likelihoods
@@ -210,25 +212,35 @@ def wrong_labels(cp)->bool:
 
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #58f29713
+def _may_pass(cp, one):
+    "Can a threshold of selection have passed its test, were all right answers above?"
+    wrong = one.guarantee.k - int((one.scores < one.thresholds[0]).sum())
+    p = binom.cdf(wrong, wrong + one.coverable, cp.error)
+    return p <= 1 - cp.confidence + 1e-9
+
 def check_derived(cp):
     "`ValueError` where thresholds or guarantee are not those of a calibration"
     if wrong_labels(cp): raise ValueError("its groups are not those of its settings")
     made = _made_again(cp) if cp.nested else {}
     for label, one in cp._found.items():
-        g, t, h = one.guarantee, one.thresholds, made.get(label, one).guarantee
-        if made: fits = (
-            (t == made[label].thresholds).all() and abs(g.coverage - h.coverage) < 1e-9
-            and (g.kind, g.k, one.coverable) == (h.kind, h.k, made[label].coverable))
-        elif g.kind == "fdr": fits = (
-            abs(g.coverage - 1 + cp.risk) < 1e-9
-            and one.coverable + g.k == g.n_cal and len(one.scores) <= g.k)
+        g, t, again = one.guarantee, one.thresholds, made.get(label)
+        kept = one.coverable if cp.conditional else g.n_cal
+        if made: h, fits = again.guarantee, (t == again.thresholds).all()
+        elif g.kind == "fdr":
+            h = replace(g, coverage=1 - cp.risk, confidence=cp.confidence)
+            fits = one.coverable + g.k == g.n_cal and len(one.scores) <= g.k
+            if cp.steps: fits = fits and _may_pass(cp, one)
         else:
-            most = 1 - g.k/(g.n_cal + 1)
-            least = most if g.kind in ("marginal", "group") else 0
-            plausible = (t >= -1e6) & (t <= 1e-3*cp.max_len)
-            fits = g.k and plausible.all() and least - 1e-9 <= g.coverage <= most + 1e-9
-        if not fits: raise ValueError("thresholds and guarantee are not those of its "
-                                      "scores; calibrate again")
+            h = cp._guaranteed(label, g.n_cal, kept, g.k, len(cp._found))
+            fits = g.k and ((t >= -1e6) & (t <= 1e-3*cp.max_len)).all()
+        fits = fits and abs(g.coverage - h.coverage) < 1e-9
+        if made: fits = fits and (g.k, one.coverable) == (h.k, again.coverable)
+        asked = 0 if cp.alpha is None else cp.coverage
+        if not fits or (g.kind, g.confidence) != (h.kind, h.confidence) or (
+                g.coverage < asked - 1e-9):
+            raise ValueError("thresholds and guarantee are not those of its scores; "
+                             "calibrate again")
+
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #32cdd43b
 def check_kind(path, cls, kind, data, part_of):

@@ -72,7 +72,6 @@ class Defaults:
     other_ends = ()       # ids that end a sequence as the end token does
     row_bytes = None      # row_bytes(inputs, max_len): memory of a prefix in a search
     logits_processor = () # rules of transformers that it applies
-    masked = False        # does it forbid tokens without renormalising?
     masks = ()            # what forbids them
     spells = None         # spells(token) gives the text of a token
 
