@@ -134,8 +134,7 @@ def _set_html(s, task):
         if s.p_values is not None: said += f"<br>p-value {s.p_values[i]:.2g}"
         shown = html_tag("code", html.escape(text) or "(the empty text)")
         return html_tag("div", drawn, html_tag("div", said), shown, class_="ca-card")
-    shown = [*s] if s.open is None else s.lines
-    cards = [card(i, text) for i, text in enumerate(shown[:MOST_DRAWN])]
+    cards = [card(i, text) for i, text in enumerate([*s][:MOST_DRAWN])]
     cut = "The search ran out of its budget. "*s.truncated
     more = len(s) - MOST_DRAWN
     left = f"{more:,} more are in the table. " if more > 0 else ""

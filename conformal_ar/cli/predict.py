@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from .command_line import (
-    Calibration, Coverage, Device, InputColumn, SameModel, Task, check_shares,
+    Calibration, Coverage, Device, Engine, InputColumn, SameModel, Task, check_shares,
     check_there, load_calibration, opened_calibration, cli_option, notice, names_with,
     task_of, writable_folder, app)
 from conformal_ar.cli.calibrate import (
@@ -198,7 +198,7 @@ def predict(
     ignore_stereo:IgnoreStereo=False, maps:Maps=False,
     ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
-    device:Device=None,
+    device:Device=None, engine:Engine=None,
 ):
     "Predict one set of sequences for each input"
     _check_asked(data, text, output, input_column, bool(ray))

@@ -35,6 +35,7 @@ class ClassSet(PredictionSet):
     class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
     strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
     invalid:int=0                    # Texts dropped, for they have no canonical form
+    canonicalize:Callable=None       # What made the classes: their texts are all in it
 
     def __post_init__(self):
         scores = np.asarray(self.scores, float) # in the order of class_scores
@@ -45,8 +46,12 @@ class ClassSet(PredictionSet):
 
     def __getitem__(self, i): return self.keys[i]
     def __iter__(self): return iter(self.keys)
-    def __contains__(self, text):
-        return text in self.keys or any(text in s for s in self.strings)
+    def line_of(self, text):
+        "The member whose form or spelling a text is; else the open line that holds it"
+        form = canonical_form(self.canonicalize, text) if self.canonicalize else text
+        for key in (text, form):
+            if key in self.keys: return self.keys.index(key)
+        return PredictionSet.line_of(self, text)
 
     @property
     def probabilities(self):
@@ -64,8 +69,10 @@ def merge_equivalent(
 )->ClassSet: # One member for each canonical form; or a canonicalize.set_class
     "Merge the texts that canonicalise alike, and drop those without canonical form"
     s, classes = prediction_set, {}
-    for i, text in enumerate(s.texts):
-        classes.setdefault(canonical_form(canonicalize, text), []).append(i)
+    goes_on = np.zeros(len(s), bool) if s.open is None else s.open
+    for i, text in enumerate(s.texts): # an open line is a class of its own
+        form = text if goes_on[i] else canonical_form(canonicalize, text)
+        classes.setdefault(form, []).append(i)
     invalid = len(classes.pop(None, []))
     total = {k: np.logaddexp.reduce(s.scores[rows]) for k, rows in classes.items()}
     keys = sorted(classes, key=lambda k: -total[k])
@@ -76,7 +83,9 @@ def merge_equivalent(
         [s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
-        p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified)
+        p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
+        open=None if s.open is None else goes_on[best], encode=s.encode,
+        canonicalize=canonicalize)
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #81542ea3
 def have_form(

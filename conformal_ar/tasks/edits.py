@@ -112,7 +112,12 @@ def source_molecule(
 ): # RDKit molecule, its atoms numbered; None when it is not valid
     "The molecule that scripts of a source speak of"
     Chem, rdBase = _rdkit()
-    source = ".".join(filter(None, source.split(">")))
+    if not isinstance(source, str):
+        raise TypeError(f"a source must be a text, not {type(source).__name__}")
+    left, *middle = re.split("(?<!-)>", source) # -> is a dative bond
+    if any(middle[1:]): raise ValueError(
+        f"{source!r:.80} names a product: give what goes into the flask")
+    source = ".".join(filter(None, (left, *middle)))
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source)
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)
