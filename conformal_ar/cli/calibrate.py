@@ -13,7 +13,8 @@ from pathlib import Path
 import typer
 
 from .command_line import (
-    Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
+    Data, Device, Engine, InputColumn, Model, ProcedureName, TargetColumn, Task,
+    shortened,
     check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class,
     notice_lines, error_line, task_and_model, writable_folder, app)
@@ -217,6 +218,7 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
+    engine:Engine=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk

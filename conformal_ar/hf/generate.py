@@ -29,7 +29,7 @@ from ..search.threshold import threshold_search
 # %% ../../nbs/hf/12_generate.ipynb #1ba4371a
 class _Call:
     "The inputs of one call of `generate`, known by their index in the batch"
-    def _encoded(self, inputs, lean=None):
+    def _encoded(self, inputs):
         rows = list(inputs)
         return self.given[rows], self.mask[rows]
 
@@ -192,7 +192,8 @@ def generate_arguments(
     if sets.group is not None:
         raise TypeError("generate does not know groups: use sets.predict")
     ar, rules = sets.model, LogitsProcessorList()
-    if isinstance(ar, Processed): ar, rules = ar.ar, ar.logits_processor
+    if isinstance(ar, Processed):
+        ar, rules = ar.ar, LogitsProcessorList(ar.logits_processor)
     if not isinstance(ar, HFModel) or ar.other_ends: raise TypeError(
         "generate needs an HFSeq2Seq or HFCausal with one end token, alone or in "
         "Processed, and knows no masks: use sets.predict")

@@ -23,7 +23,6 @@ class Wrapper:
     scores_by_decoding: Any
     tokenizer: Any
     device: Any
-    row_bytes: Any
     spells: Any
     open_text: Any
     max_target_len: Any

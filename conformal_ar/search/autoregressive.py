@@ -70,7 +70,6 @@ class Defaults:
     start_token_id = None # what decoding starts with; None where it follows a prompt
     prompts = None        # prompts(inputs) gives what is read first, and its mask
     other_ends = ()       # ids that end a sequence as the end token does
-    row_bytes = None      # row_bytes(inputs, max_len): memory of a prefix in a search
     logits_processor = () # rules of transformers that it applies
     masked = False        # does it forbid tokens without renormalising?
     masks = ()            # what forbids them

@@ -83,7 +83,7 @@ class Reactions(Molecules):
         from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
         return canonical, without_salts, by_inchi
 
-    def open(self, device=None, dtype=None):
+    def open(self, device=None, dtype=None, engine=None):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
