@@ -37,11 +37,12 @@ def _csv(records):
     return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
 
 def _sdf(records):
-    "An empty set or an error is an entry without atoms"
+    "An empty set, an open line or an error is an entry without atoms"
     from conformal_ar.tasks.reaction_inputs import sdf_text
     def entries(r):
         rows = member_rows(r)
-        return [(x.get("text"), x.get("name") or f"line {x['line']}", x) for x in rows]
+        return [(None if x.get("open") else x.get("text"),
+                 x.get("name") or f"line {x['line']}", x) for x in rows]
     return (sdf_text(entries(r)) for r in records())
 
 SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".jsonl": _jsonl, "": _jsonl}

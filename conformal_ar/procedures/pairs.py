@@ -16,7 +16,7 @@ from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import (
     check_ids, check_inputs, take, target_lengths)
 from .calibration_checks import check_columns, check_target
-from .equivalence import have_form
+from .equivalence import canonical_form
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
@@ -121,6 +121,6 @@ def warn_unheld(
     warn_missed(long, f"have more than {max_len=} tokens")
     if canonicalize is None: return pairs
     texts = [text for several in pairs.texts for text in several]
-    form = have_form(canonicalize, texts)
+    form = np.array([canonical_form(canonicalize, t) is not None for t in texts])
     warn_missed(~form, "have no canonical form", f"{texts[form.argmin()]!r:.60}")
     return pairs._replace(possible=pairs.possible & form)
