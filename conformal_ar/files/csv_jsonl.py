@@ -153,9 +153,12 @@ def all_wrong(
     path:str|Path, # The file
     bad:dict,      # Line to what is wrong, an error or a text
 )->ValueError:
-    "One error for all bad lines of a file: the first five, and how many more"
-    said = [f"line {line}: {what}" for line, what in bad.items()]
-    more = f"; and {len(said) - 5:,} more lines"*(len(said) > 5)
+    "One error for all bad lines of a file: what is wrong, with the first line of each"
+    alike = {}
+    for line, what in bad.items(): alike.setdefault(str(what), []).append(line)
+    said = [f"line {lines[0]}{f' and {len(lines) - 1:,} more'*(len(lines) > 1)}: {what}"
+            for what, lines in alike.items()]
+    more = f"; and {len(said) - 5:,} more of this kind"*(len(said) > 5)
     return ValueError(f"{path}, {'; '.join(said[:5])}{more}")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531

@@ -66,8 +66,8 @@ class Plan:
     def pac(self): return self.guarantee.at_confidence(self.confidence)
     def __repr__(self):
         ranks, steps = str(list(self.ranks)), len(self.ranks)
-        if steps > 12: ranks = f"{self.ranks[0]} to {self.ranks[-1]}"
-        return (f"Plan(n_cal={self.n_cal}: drops {ranks} in {steps} steps; coverage "
+        if steps > 12: ranks = f"{self.ranks[0]} to {self.ranks[-1]} at {steps} steps"
+        return (f"Plan(n_cal={self.n_cal}: drops {ranks}; coverage "
                 f"{self.guarantee.coverage:.4f} on average, {self.pac.coverage:.4f} "
                 f"with probability {self.confidence:g})")
 
