@@ -52,7 +52,6 @@ class Wrapper:
     spells, open_text = from_model("spells"), from_model("open_text")
     max_target_len = from_model("max_target_len")
     prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
-    masked = from_model("masked") # does a wrapper forbid without renormalising?
 
     @property
     def bare(self):

@@ -28,7 +28,6 @@ class Wrapper:
     max_target_len: Any
     prompts: Any
     start_token_id: Any
-    masked: Any
     ar: Any
     end_token_id: Any
     pad_token_id: Any

@@ -165,7 +165,8 @@ def check_classes(sets, canonicalize):
 def scored_again(score):
     "What `score()` gives; an error where the model cannot take its probe pairs"
     try: return score()
-    except (ValueError, TypeError, LookupError, AttributeError) as e:
+    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as e:
+        if "memory" in str(e): raise # more of it would do
         raise ValueError(f"the model cannot score its probe pairs ({e}): it or its "
             "tokenizer is not what was calibrated; calibrate again") from e
 

@@ -71,7 +71,6 @@ class Defaults:
     prompts = None        # prompts(inputs) gives what is read first, and its mask
     other_ends = ()       # ids that end a sequence as the end token does
     logits_processor = () # rules of transformers that it applies
-    masked = False        # does it forbid tokens without renormalising?
     masks = ()            # what forbids them
     spells = None         # spells(token) gives the text of a token
     open_text = "{}…".format # the text of a prefix to that of all that begin so
