@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from conformal_ar.cli.command_line import (
-    Calibration, Data, Device, InputColumn, OtherModel, SameModel, Seed, TargetColumn,
-    Task, TaskName, app, check_device, check_shares, check_there, cli_option,
-    command_text, explain_error, load_calibration, load_model, notice,
+    Calibration, Data, Device, Engine, InputColumn, OtherModel, SameModel, Seed,
+    TargetColumn, Task, TaskName, app, check_device, check_shares, check_there,
+    cli_option, command_text, explain_error, load_calibration, load_model, notice,
     task_of, writable_folder)
 from .calibrate import check_used_options, pairs_of_file
 from ..files.whole_files import only_one
@@ -170,7 +170,8 @@ Port = cli_option(int|None, "Port of this machine; the first free one from 7860 
 NoBrowser = cli_option(bool, "Do not open a browser; show the address.", "--no-browser")
 
 @app.command("app")
-def application(port:Port=None, no_browser:NoBrowser=False):
+def application(port:Port=None, no_browser:NoBrowser=False,
+                engine:Engine=None):
     "Open the application in a browser, on this machine only"
     os.environ.setdefault("HF_HUB_OFFLINE", "1") # it asks no other address
     from conformal_ar.cli.app_page import serve

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from .command_line import (
-    Calibration, Coverage, Device, InputColumn, SameModel, Task, check_shares,
+    Calibration, Coverage, Device, Engine, InputColumn, SameModel, Task, check_shares,
     check_there, load_calibration, opened_calibration, cli_option, notice, names_with,
     task_of, writable_folder, app)
 from conformal_ar.cli.calibrate import (
@@ -37,11 +37,12 @@ def _csv(records):
     return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
 
 def _sdf(records):
-    "An empty set or an error is an entry without atoms"
+    "An empty set, an open line or an error is an entry without atoms"
     from conformal_ar.tasks.reaction_inputs import sdf_text
     def entries(r):
         rows = member_rows(r)
-        return [(x.get("text"), x.get("name") or f"line {x['line']}", x) for x in rows]
+        return [(None if x.get("open") else x.get("text"),
+                 x.get("name") or f"line {x['line']}", x) for x in rows]
     return (sdf_text(entries(r)) for r in records())
 
 SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".jsonl": _jsonl, "": _jsonl}
@@ -198,7 +199,7 @@ def predict(
     ignore_stereo:IgnoreStereo=False, maps:Maps=False,
     ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
-    device:Device=None,
+    device:Device=None, engine:Engine=None,
 ):
     "Predict one set of sequences for each input"
     _check_asked(data, text, output, input_column, bool(ray))

@@ -40,12 +40,6 @@ def merge_equivalent(prediction_set: PredictionSet, canonicalize: Callable) -> C
     prediction_set: A set of texts, already thresholded
     canonicalize: Text to its canonical form, None when it has none"""
     ...
-def have_form(canonicalize: Callable, texts: Sequence[str]) -> np.ndarray:
-    """Which texts have a canonical form
-
-    canonicalize: Text to its canonical form, None when it has none
-    texts: [T] texts"""
-    ...
 def merge_summary(merged: Sequence[ClassSet]) -> dict:
     """What merging did to some sets
 

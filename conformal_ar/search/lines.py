@@ -16,7 +16,6 @@ from .autoregressive import Autoregressor, optional
 from .hypotheses import Hypotheses, best_per_owner, join_tables
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, target_lengths, to_host)
-from .memory import rows_within
 from ..theory.checks import check_count
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b007
@@ -45,8 +44,8 @@ class Walk:
         self.states, self.rows, self.paths = [None], 0, None
 
     def least(self):
-        "[n] log-probability that a line needs; what only equals Q is out as well"
-        return np.maximum(self.threshold, np.nextafter(self.bar, np.inf))
+        "[n] log-probability that a line needs"
+        return np.maximum(self.threshold, self.bar)
 
     def top(self):
         "[n] the line that is expanded next"
@@ -101,7 +100,8 @@ class ScoreWalk(Walk):
         i = i[self.paths[i, self.known[i]] == ids]
         at, token = self.paths[i, self.known[i]], self.targets[i, self.known[i]]
         children = self.nodes["children"][at, None] + np.arange(self.width)
-        same = self.nodes["token"][children] == token[:, None]
+        there = np.isfinite(self.nodes["sum"][children])
+        same = there & (self.nodes["token"][children] == token[:, None])
         first = children[np.arange(len(i)), same.argmax(1)]
         self.paths[i, self.known[i] + 1] = np.where(same.any(1), first, self.n)
         self.known[i] += same.any(1) & (self.known[i] + 1 < self.lengths[i])
@@ -165,11 +165,9 @@ def fetch(ar, inputs, walk, ids, certified):
         certified[owner[few & incomplete.numpy()]] = False
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b012
-def grown(ar, inputs, make, max_lines, max_len, max_rows=1024, max_memory=None,
-          progress=False):
+def grown(ar, inputs, make, max_lines, max_len, max_rows=1024, progress=False):
     "Batch by batch: its inputs, their walk at its end, did the model give all of it?"
     check_count(max_rows, "max_rows")
-    if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     size = max(1, max_rows//max_lines)
     for batch in batches_by_length(inputs, lambda: size, progress, "lines"):
         walk, some = make(batch), take(inputs, batch)
@@ -213,7 +211,6 @@ def lines_search(
     max_len:int,         # Most tokens of a line, the end token counted
     max_lines:int,       # Most lines of an input, m
     max_rows:int=1024,   # Prefixes in a call, about; changes no result
-    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # The lines; open_scores says which are open
     "Sets of at most `max_lines` lines, by expansion of the most probable open line"
@@ -225,7 +222,7 @@ def lines_search(
     def make(batch): return Walk(len(batch), max_lines, max_len, t[batch])
     tables = [like]
     for batch, walk, whole[batch] in grown(ar, inputs, make, max_lines, max_len,
-                                            max_rows, max_memory, progress):
+                                            max_rows, progress):
         tables.append(lines_table(walk, batch, like, ar.end_token_id, ar.pad_token_id))
     return join_tables(tables, like, ar.pad_token_id)
 
@@ -237,7 +234,6 @@ def lines_scores(
     max_len:int,          # Most tokens of a line, the end token counted
     max_lines:int,        # Most lines of an input, m
     max_rows:int=1024,    # Prefixes in a call, about; changes no result
-    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     progress:bool=False,  # Show a progress bar?
 )->np.ndarray: # [T] in nats, from EVERYTHING to 0
     "The largest threshold at which a target is covered: min(p of its line, Q)"
@@ -246,6 +242,6 @@ def lines_scores(
     def make(batch):
         return ScoreWalk(len(batch), max_lines, max_len, ids[batch], lengths[batch])
     for batch, walk, _ in grown(ar, inputs, make, max_lines, max_len, max_rows,
-                                 max_memory, progress):
+                                 progress):
         scores[batch] = walk.scores
     return scores

@@ -27,23 +27,18 @@ class PredictionSet:
     encode:object=None # With open lines: the model's encode, which finds texts in them
 
     def __post_init__(self):
-        tokens = [tuple(int(i) for i in t) for t in self.tokens]
-        scores, n = np.asarray(self.scores, dtype=np.float64), len(self.texts)
-        if scores.shape != (n,) or len(tokens) != n: raise ValueError(
-            f"{n} texts, {len(tokens)} token sequences and scores of shape "
-            f"{scores.shape}: a set needs one of each per member")
+        n, arrays = len(self.texts), dict(scores=float, p_values=float, open=bool)
+        plain = {name: np.asarray(getattr(self, name), kind)
+                 for name, kind in arrays.items() if getattr(self, name) is not None}
+        if len(self.tokens) != n or any(x.shape != (n,) for x in plain.values()):
+            raise ValueError(f"a set of {n} texts needs a score, token ids and, if "
+                             "there are any, a p-value for each of them")
+        scores = plain["scores"]
         if np.isnan(scores).any() or (scores[1:] > scores[:-1]).any(): raise ValueError(
             "the scores of a set must be in descending order and hold no NaN")
-        plain = dict(texts=list(self.texts), scores=scores, tokens=tokens,
-                     truncated=bool(self.truncated), certified=bool(self.certified))
-        if self.p_values is not None:
-            plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
-            if plain["p_values"].shape != (n,):
-                raise ValueError("a set needs one p-value per member")
-        if self.open is not None:
-            plain["open"] = np.asarray(self.open, dtype=bool)
-            if plain["open"].shape != (n,):
-                raise ValueError("a set needs to know of each line if it is open")
+        plain |= dict(texts=list(self.texts), truncated=bool(self.truncated),
+                      tokens=[tuple(map(int, t)) for t in self.tokens],
+                      certified=bool(self.certified))
         for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
@@ -82,8 +77,7 @@ def _ids(self:PredictionSet, text):
 @patch
 def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JSON
     "The fields as a dictionary; `PredictionSet(**d)` gives the set back"
-    functions = "encode", "canonicalize"
-    d = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in functions}
+    d = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "encode"}
     d = {name: x.tolist() if hasattr(x, "tolist") else x for name, x in d.items()}
     if d["open"] is None: del d["open"]
     return {**d, "tokens": [list(t) for t in self.tokens]}

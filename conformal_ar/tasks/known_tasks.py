@@ -83,7 +83,7 @@ class Reactions(Molecules):
         from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
         return canonical, without_salts, by_inchi
 
-    def open(self, device=None, dtype=None):
+    def open(self, device=None, dtype=None, engine=None):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
@@ -106,7 +106,7 @@ class SmilesReactions(Molecules):
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
     examples = () # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
-    demo_procedures = {"level-sets": {}, "subsets": dict(by_class=True)}
+    demo_procedures = {"level-sets": {}, "subsets": {}}
 
     @property
     def forms(self):

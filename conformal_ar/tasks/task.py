@@ -44,12 +44,10 @@ class Task:
 
     def check_data(self): "An error that says how to get missing pairs"
 
-    def open(self, device=None, dtype=None):
+    def open(self, device=None, dtype=None, engine=None):
         "The model that comes with the package"
-        import torch
-        from conformal_ar.hf.seq2seq import HFSeq2Seq
-        dtype = dtype and getattr(torch, dtype)
-        return HFSeq2Seq.from_pretrained(self.name, device, dtype)
+        from conformal_ar.hf.hub import open_model
+        return open_model(self.name, device, dtype, engine)
 
     def procedure(self, kind):
         "The class that does for this task what a procedure does"

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from fastcore.basics import patch
 
-from ..hf.adapter import pad_rows, token_ids
+from ..hf.texts import pad_rows, token_ids
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c007
 def orthogonalise(
