@@ -46,6 +46,7 @@ class Procedure(Calibration):
     settings = (*Calibration.settings, "nonempty") # what is saved
     functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
+    by_class = False # are scores those of classes, with canonicalize?
     max_candidates = max_lines = None # budgets, which only level sets have
     missed = -np.inf # score of a target that no set can hold
     probe = known = None # of the last pairs: some, and hashes of all inputs
@@ -260,7 +261,8 @@ def sets(self:Procedure,
     p_values = None
     if self.nested and self._found:
         group = 0 if self.group is None else self._row_groups(table, inputs)
-        p_values = self.p_values(self.row_scores(table)[:, 0] + self.margin, group)
+        scores = self.row_scores(table)[:, 0] + self.margin
+        p_values = self.score_p_values(scores, group)
     found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
@@ -280,6 +282,37 @@ def predict(self:Procedure,
     inputs = check_inputs([inputs] if one else inputs)
     sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
     return sets[0] if one else sets
+
+# %% ../../nbs/procedures/02_procedure.ipynb #947d003e
+@patch
+def p_values(self:Procedure,
+    inputs:Sequence|str, # [n] inputs; or one text
+    candidates:Sequence, # [n] lists of texts, some for each input; or those of the one
+    **kwargs,            # For scoring or search (progress, batch_size, max_rows)
+)->list[np.ndarray]|np.ndarray: # [n] arrays, each in the order of its candidates
+    "P-values in (0, 1] of texts, whether they are members or not"
+    now, one = copy(self), isinstance(inputs, str)
+    now.calibration_scores # an error where none are kept
+    if one: inputs, candidates = [inputs], [candidates]
+    if now.probe: now.probe.look(now.model)
+    owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
+    texts = [text for several in candidates for text in several]
+    p = now._p_values(inputs, owner, texts, **kwargs) if texts else np.empty(0)
+    parts = [p[owner == i] for i in range(len(inputs))]
+    return parts[0] if one else parts
+
+@patch
+def _p_values(self:Procedure, inputs, owner, texts, **kwargs):
+    "[T] of candidates of the inputs that own them"
+    pairs, group = self.read(take(inputs, owner), texts), 0
+    if isinstance(self.group, by_length): group = self.group.of(self.lengths(pairs.ids))
+    elif self.group is not None: group = self.group_number(pairs.inputs)
+    p = self.score_p_values(self.scores(pairs, **kwargs)[0][:, 0] + self.margin, group)
+    if self.canonicalize is None or self.by_class: return p
+    sets = self.predict(inputs) # the candidate may be there in another spelling
+    for t, (s, form) in enumerate(zip(take(sets, owner), map(self.canonicalize, texts))):
+        if form in s.keys: p[t] = max(p[t], s.p_values[s.keys.index(form)])
+    return p
 
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch

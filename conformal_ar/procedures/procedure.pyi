@@ -15,6 +15,7 @@ class Procedure(Calibration):
     settings: Any
     functions: Any
     normalize: bool
+    by_class: bool
     max_candidates: Any
     max_lines: Any
     missed: Any
@@ -115,6 +116,17 @@ class Procedure(Calibration):
     @overload
     def predict(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> list[PredictionSet]:
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
+        ...
+    @overload
+    def p_values(self, inputs: str, candidates: Sequence, **kwargs) -> np.ndarray:
+        """P-values in (0, 1] of texts, whether they are members or not"""
+        ...
+    @overload
+    def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs) -> list[np.ndarray]:
+        """P-values in (0, 1] of texts, whether they are members or not"""
+        ...
+    def _p_values(self, inputs, owner, texts, **kwargs):
+        """[T] of candidates of the inputs that own them"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`

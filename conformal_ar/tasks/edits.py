@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ORDERS', 'STATES', 'KEEP', 'Edit', 'Script', 'script_tokens', 'read_script', 'script_text', 'flat_molecule',
-           'number_atoms', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers', 'apply_script',
-           'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
+           'number_atoms', 'flask', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers',
+           'apply_script', 'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
 
 # %% ../../nbs/tasks/20_edits.ipynb #69ac264b
 import re
@@ -107,13 +107,21 @@ def number_atoms(
     return renumbered, order
 
 # %% ../../nbs/tasks/20_edits.ipynb #de3324dc
+def flask(
+    text:str, # SMILES of a mixture or of a reaction, perhaps with an extension |...|
+)->str: # SMILES of a mixture
+    "What stands before the product; an arrow -> or <- is a dative bond"
+    sides = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
+    if len(sides) not in (1, 3):
+        raise ValueError("more than one reaction arrow, or half of one")
+    return ".".join(filter(None, sides[:2]))
+
 def source_molecule(
-    source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
+    source:str, # SMILES, as for flask
 ): # RDKit molecule, its atoms numbered; None when it is not valid
     "The molecule that scripts of a source speak of"
-    Chem, rdBase = _rdkit()
-    source = ".".join(filter(None, source.split(">")))
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source)
+    (Chem, rdBase), source = _rdkit(), flask(source)
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles("." if " " in source else source)
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)
     return number_atoms(mol)[0]
