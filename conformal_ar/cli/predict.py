@@ -38,9 +38,8 @@ def _csv(records):
 
 def _entries(records, column):
     "Structure, title and data of each member; none for an empty set or an error"
-    for r in records():
-        yield [(x.pop(column, None), x.get("name") or f"line {x['line']}", x)
-               for x in member_rows(r)]
+    return ([(x.pop(column, None), x.get("name") or f"line {x['line']}", x)
+             for x in member_rows(r)] for r in records())
 
 def _sdf(records):
     from conformal_ar.tasks.structures import sdf_text

@@ -19,6 +19,7 @@ from ..search.autoregressive import Autoregressor, optional
 from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.beams import most_probable
 from .calibration import Calibration
+from .candidates import candidate_p_values
 from ..search.score_checks import check_adapter
 from .calibration_checks import (
     check_calibrated, check_texts, refuse_lines)
@@ -285,34 +286,10 @@ def predict(self:Procedure,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003e
 @patch
-def p_values(self:Procedure,
-    inputs:Sequence|str, # [n] inputs; or one text
-    candidates:Sequence, # [n] lists of texts, some for each input; or those of the one
-    **kwargs,            # For scoring or search (progress, batch_size, max_rows)
-)->list[np.ndarray]|np.ndarray: # [n] arrays, each in the order of its candidates
-    "P-values in (0, 1] of texts, whether they are members or not"
-    now, one = copy(self), isinstance(inputs, str)
-    now.calibration_scores # an error where none are kept
-    if one: inputs, candidates = [inputs], [candidates]
-    if now.probe: now.probe.look(now.model)
-    owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
-    texts = [text for several in candidates for text in several]
-    p = now._p_values(inputs, owner, texts, **kwargs) if texts else np.empty(0)
-    parts = [p[owner == i] for i in range(len(inputs))]
-    return parts[0] if one else parts
-
-@patch
-def _p_values(self:Procedure, inputs, owner, texts, **kwargs):
-    "[T] of candidates of the inputs that own them"
-    pairs, group = self.read(take(inputs, owner), texts), 0
-    if isinstance(self.group, by_length): group = self.group.of(self.lengths(pairs.ids))
-    elif self.group is not None: group = self.group_number(pairs.inputs)
-    p = self.score_p_values(self.scores(pairs, **kwargs)[0][:, 0] + self.margin, group)
-    if self.canonicalize is None or self.by_class: return p
-    sets = self.predict(inputs) # the candidate may be there in another spelling
-    for t, (s, form) in enumerate(zip(take(sets, owner), map(self.canonicalize, texts))):
-        if form in s.keys: p[t] = max(p[t], s.p_values[s.keys.index(form)])
-    return p
+@delegates(candidate_p_values)
+def p_values(self:Procedure, inputs, candidates, **kwargs):
+    "P-values in (0, 1] of given texts, whether they are members or not"
+    return candidate_p_values(copy(self), inputs, candidates, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch

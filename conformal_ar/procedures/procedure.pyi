@@ -117,16 +117,8 @@ class Procedure(Calibration):
     def predict(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> list[PredictionSet]:
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
         ...
-    @overload
-    def p_values(self, inputs: str, candidates: Sequence, **kwargs) -> np.ndarray:
-        """P-values in (0, 1] of texts, whether they are members or not"""
-        ...
-    @overload
-    def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs) -> list[np.ndarray]:
-        """P-values in (0, 1] of texts, whether they are members or not"""
-        ...
-    def _p_values(self, inputs, owner, texts, **kwargs):
-        """[T] of candidates of the inputs that own them"""
+    def p_values(self, inputs, candidates, **kwargs):
+        """P-values in (0, 1] of given texts, whether they are members or not"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`

@@ -23,7 +23,7 @@ class Additions(Task):
     name, population = "additions", "sums such as the generator of additions draws"
     demo_pairs, demo_coverages = (4000, 1500), (0.8, 0.9, 0.95)
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
-    examples = "112+17=", "7854+9178=", "9999+1="
+    examples = {t: t for t in ("112+17=", "7854+9178=", "9999+1=")} # name to input
     label, app_coverage = "A sum, such as 112+17=", 0.9
 
     @cache
@@ -50,8 +50,9 @@ class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
-    examples = ("CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
-                "CC(=O)c1ccoc1.[BH4-].[Na+].CO", "CCI.Oc1ccc(F)cc1")
+    examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
+                "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
+                "Bromination": "COc1ccccc1.BrBr"}
     label = "What goes into the flask: SMILES, with dots between"
 
     @cache
@@ -130,7 +131,7 @@ class Reactions(Molecules):
 class SmilesReactions(Molecules):
     "Products by a model that writes SMILES, as in the paper"
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
-    train_options, examples = ("minutes", "packed"), () # no page of the application
+    train_options, examples = ("minutes", "packed"), {} # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
     demo_procedures = {"level-sets": {}, "subsets": dict(by_class=True)}
 

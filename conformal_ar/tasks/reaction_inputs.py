@@ -23,8 +23,8 @@ from .smiles_spellings import (Respelt, listed_inputs, rdkit_modules,
                                                  remove_maps)
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #4def0d3b
-_no_names = ("names, formulas and abbreviations such as Boc are not read: write SMILES, "
-             "as drawing programs and databases give it")
+_no_names = ("names, formulas and abbreviations such as Boc are not read: write "
+             "SMILES, as drawing programs and databases give it")
 
 def _fault(text):
     "What is wrong with the SMILES of a molecule, as far as that can be told"
