@@ -147,7 +147,9 @@ MEANS = ("Probability: the model's own. P-value: the share of calibration pairs 
          "target was at most as probable to the model; it is no probability of being "
          "right. An answer is in the set while its p-value is above 1 − coverage.")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
-          "happen where the model is unsure.")
+          "happen where the model is unsure, or where nothing happens.")
+_unusual = ("Even the most probable answer would be unusual, with a p-value of {:.2g}: is "
+            "something missing in the input, or does nothing happen? ")
 
 # %% ../../nbs/cli/05_app.ipynb #ea0e50ca
 def _set_html(s, task):
@@ -170,6 +172,7 @@ def _set_html(s, task):
     more = len(s) - MOST_DRAWN
     left = f"{more:,} more are in the table. " if more > 0 else ""
     means = "" if s.p_values is None else MEANS
+    if means and max(s.p_values) < 0.1: cut += _unusual.format(max(s.p_values))
     folded = html_tag("details", html_tag("summary", f"{len(tail)} more"),
                       html_tag("div", *tail, class_="ca-set"))*bool(tail)
     return (html_tag("div", *first, class_="ca-set") + folded
