@@ -148,8 +148,8 @@ MEANS = ("Probability: the model's own. P-value: the share of calibration pairs 
          "right. An answer is in the set while its p-value is above 1 − coverage.")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
           "happen where the model is unsure, or where nothing happens.")
-_unusual = ("Even the most probable answer would be unusual, with a p-value of {:.2g}: is "
-            "something missing in the input, or does nothing happen? ")
+_unusual = ("Even the most probable answer would be unusual, with a p-value of {:.2g}: "
+            "is something missing in the input, or does nothing happen? ")
 
 # %% ../../nbs/cli/05_app.ipynb #ea0e50ca
 def _set_html(s, task):
