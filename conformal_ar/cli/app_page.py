@@ -18,7 +18,7 @@ from conformal_ar.cli.app import (
     MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_html,
     open_calibration)
 from .app_routes import (
-    add_routes, answer_links, history_html, only_here)
+    SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
@@ -118,6 +118,7 @@ def _page(gr, name, source, task, coverage):
         examples = [(gr.Button(known, size="sm", min_width=80), typed)
                     for known, typed in task.examples.items()]
     chemical = task.molecules
+    with gr.Accordion("Draw", open=False, visible=chemical): gr.HTML(SKETCHER)
     candidate = gr.Textbox(label="Is this answer possible? (may stay empty)")
     with gr.Accordion("Reagents and solvent apart, marks to leave out", open=False,
                       visible=chemical):
@@ -213,7 +214,8 @@ def serve(
         prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
         ssr_mode=False, mcp_server=False,
-        app_kwargs=dict(middleware=[Middleware(only_here), names]))
+        app_kwargs=dict(routes=[sketcher_route()],
+                        middleware=[Middleware(only_here), names]))
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)
     except OSError as e:
         raise OSError(f"port {port or 7860} is in use: give another") from e
