@@ -1,4 +1,4 @@
-"""Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, and phones; heights are told.
+"""Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, searches, and phones; heights are told.
 
     python .ci/check_docs.py            all checks; those that need a browser are left out where there is no chromium
     python .ci/check_docs.py --root X   another folder
@@ -12,6 +12,26 @@ from urllib.parse import unquote, urlsplit
 
 PHONE, DESKTOP = 420, 1400 # pixels
 LARGEST = 2_000_000        # bytes of a page
+FIRST = 5                  # results of a search among which a page must be
+QUERIES = {                # what people type -> pages that answer; one has to be found
+    "own llama": "guides/language_models", "own T5 model": "guides/own_model", "citation": "index", "how to cite": "index",
+    "GPU": "index hf/precision hf/vllm jobs/scale experiments/benchmarks", "API reference": "guides/interface",
+    "retrosynthesis": "guides/chemist", "coverage 0.9 reactions": "guides/chemist tasks/reactions_results tasks/shipped",
+    "install": "index", "how many calibration pairs": "theory/planning", "empty set": "guides/questions",
+    "why is my set so large": "guides/questions", "vllm": "hf/vllm", "beam search": "search/beams procedures/subsets procedures/dynamic",
+    "save calibration": "procedures/saving decisions/loading", "load a shipped model": "decisions/loading tasks/shipped",
+    "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
+    "distribution shift": "decisions/still_valid decisions/weighted", "drift alarm": "decisions/still_valid decisions/monitor",
+    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/planning theory/guarantee",
+    "p-value": "search/sets guides/questions guides/chemist", "SMILES": "guides/chemist tasks/chemistry tasks/smiles_spellings",
+    "atom maps": "tasks/mapped_edits guides/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
+    "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
+    "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
+    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks hf/processors",
+    "logits processor": "hf/processors hf/generate", "generate": "hf/generate", "several right answers": "guides/language_models",
+    "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",
+    "importance weights": "decisions/weighted", "ray cluster": "jobs/scale", "license": "index tasks/shipped", "FAQ": "guides/questions",
+    "conformal prediction introduction": "theory/conformal", "exchangeability": "index theory/conformal theory/validity decisions/still_valid"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):
@@ -93,6 +113,16 @@ async function look(page, width) {
 }
 (async () => { for (const p of PAGES) for (const w of WIDTHS) await look(p, w); })();
 </script></body>"""
+SEARCH = """<body><script>
+SCRIPT
+(async () => {
+  const docs = await (await fetch("/search.json")).json();
+  for (const query of QUERIES) {
+    const found = rankedSearch(docs, query, FIRST).map(f => f.item.href);
+    await fetch("/found", {method: "POST", body: JSON.stringify([query, found])});
+  }
+})();
+</script></body>"""
 SECONDS = 20 # for a page to load
 
 class Crawl(http.server.SimpleHTTPRequestHandler):
@@ -113,26 +143,37 @@ class Crawl(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-def measured(root, names, browser):
-    "[page, width, loaded, scroll width, height] of pages in a browser, which reports each as it is done"
+def reports(root, page, n, browser):
+    "What a page, served with the site, sends from a browser: `n` values, each as it comes"
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Crawl, directory=str(root)))
-    server.found, server.crawl = queue.Queue(), CRAWL
-    for word, value in dict(PAGES=names, WIDTHS=[PHONE, DESKTOP], SECONDS=SECONDS).items():
-        server.crawl = server.crawl.replace(word, json.dumps(value))
+    server.found, server.crawl = queue.Queue(), page
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/crawl-the-site.html"
-    # scripts from other hosts, MathJax above all, are refused at once: where these hang, no page ends loading
+    # what other hosts would send is refused at once: where these hang, no page ends loading
     quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen([browser, *quiet, f"--user-data-dir={folder}", "--remote-debugging-port=0", url],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            for _ in range(2*len(names)): yield server.found.get(timeout=3*SECONDS + 60)
+            for _ in range(n): yield server.found.get(timeout=3*SECONDS + 60)
         except queue.Empty: raise RuntimeError("the browser has stopped to report") from None
         finally:
             process.terminate()
             process.wait(30)
             server.shutdown()
+
+def filled(page, **values):
+    "A page with values in place of words"
+    for word, value in values.items(): page = page.replace(word, json.dumps(value))
+    return page
+
+def not_found(root, browser):
+    "Searches that do not find what they should"
+    own = (Path(__file__).resolve().parent/"search.js").read_text(encoding="utf-8")
+    page = filled(SEARCH, QUERIES=list(QUERIES), FIRST=FIRST).replace("SCRIPT", own)
+    for query, found in reports(root, page, len(QUERIES), browser):
+        pages = [o.split("#")[0].removesuffix(".html") for o in found]
+        if not {*pages} & {*QUERIES[query].split()}: yield f"search: {query!r} finds {', '.join(pages) or 'nothing'}"
 
 def on_screens(rows):
     "Pages that do not load, or that overflow a phone"
@@ -158,7 +199,12 @@ def main():
     largest = max(pages, key=lambda p: p.path.stat().st_size).path
     print(f"the largest page: {largest.relative_to(root)}, {largest.stat().st_size/1e6:.2f} MB")
     if browser := shutil.which("chromium") or shutil.which("google-chrome"):
-        rows = [*measured(root, [p.path.relative_to(root).as_posix() for p in pages], browser)]
+        names = [p.path.relative_to(root).as_posix() for p in pages]
+        page = filled(CRAWL, PAGES=names, WIDTHS=[PHONE, DESKTOP], SECONDS=SECONDS)
+        rows = [*reports(root, page, 2*len(names), browser)]
+        lost = [*not_found(root, browser)]
+        print(f"{len(QUERIES) - len(lost)} of {len(QUERIES)} searches find their page among the first {FIRST} results")
+        found += lost
         found += on_screens(rows)
         print(in_height([(high, page) for page, width, _, _, high in rows if width == DESKTOP]))
     else: print("no chromium: widths and heights are not checked")

@@ -99,8 +99,10 @@ class Tree:
     def pages(self, name):
         "The notebook of a module, then some that import it"
         using = re.compile(rf"(?m)^from {package}\.{re.escape(name)} import")
-        also = [o for o in self.uses if using.search(self.uses[o]) and o != self.books[name]]
-        return [self.books[name], *also[:self.importers]]
+        book = self.books[name]
+        also = [o for o in self.uses if using.search(self.uses[o]) and o != book]
+        also.sort(key=lambda o: o.parent != book.parent)  # of the same folder first: they test it most
+        return [book, *also[:self.importers]]
 
     def run(self, path, limit):
         "Does a notebook pass?"

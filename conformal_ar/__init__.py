@@ -24,7 +24,6 @@ _names = {
     "theory.planning": "plan",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
-    "theory.validity": "exchangeability_test",
     "decisions.monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",

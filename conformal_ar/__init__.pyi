@@ -19,7 +19,6 @@ from .decisions.loading import load as load
 from .theory.planning import plan as plan
 from .procedures.equivalence import ClassSet as ClassSet
 from .decisions.selection import select as select
-from .theory.validity import exchangeability_test as exchangeability_test
 from .decisions.monitor import ExchangeabilityMonitor as ExchangeabilityMonitor
 from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal

@@ -165,8 +165,7 @@ def _set_html(s, task):
         shown = html_tag("code", text or "(the empty text)")
         return html_tag("div", drawn, html_tag("div", said), shown, copy,
                         class_="ca-card")
-    shown = [*s] if s.open is None else s.lines
-    cards = [card(i, text) for i, text in enumerate(shown[:MOST_DRAWN])]
+    cards = [card(i, text) for i, text in enumerate([*s][:MOST_DRAWN])]
     first, tail = cards[:FIRST_DRAWN], cards[FIRST_DRAWN:]
     cut = "The search ran out of its budget. "*s.truncated
     more = len(s) - MOST_DRAWN

@@ -13,10 +13,11 @@ from pathlib import Path
 import typer
 
 from .command_line import (
-    Data, Device, InputColumn, Model, ProcedureName, TargetColumn, Task, shortened,
+    Data, Device, Engine, InputColumn, Model, ProcedureName, TargetColumn, Task,
+    shortened,
     check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class,
-    notice_lines, error_line, task_and_model, names_with, writable_folder, app)
+    notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
 from ..tasks.known_tasks import TASKS
 
@@ -118,7 +119,7 @@ def pairs_of_file(data, half, n, columns, task, ar):
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
 _sets = ["level-sets", "dynamic", "subsets"]
-_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"], by_class=["subsets"],
+_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"],
     width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
     max_lines=["level-sets"],
     coverage=_sets, confidence=_sets, nonempty=_sets)
@@ -199,9 +200,6 @@ Nonempty = cli_option(bool, "Put the best sequence into a set that would be empt
     "--nonempty")
 Width = cli_option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
     max=_most_width)
-ByClass = cli_option(bool,
-    "Calibrate on molecules in the beam, not strings (subsets of reactions).",
-    "--by-class")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
 Folder = cli_option(Path, "Folder for the calibration.")
@@ -219,9 +217,10 @@ def calibrate(
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
-    by_class:ByClass=False, max_len:MaxLen=None, lengths:Lengths=None,
+    max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
     target_column:TargetColumn="target", device:Device=None,
+    engine:Engine=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk
@@ -229,7 +228,7 @@ def calibrate(
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
                max_candidates=max_candidates, max_lines=max_lines, width=width,
-               by_class=by_class, fdr=fdr)
+               fdr=fdr)
     if procedure != "select":
         one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
@@ -237,8 +236,6 @@ def calibrate(
     named = task or model or data in TASKS
     task, model = task_and_model(task, model, data)
     _check_len(procedure, max_len, lengths, task, data)
-    if by_class and not task.molecules: raise ValueError(
-        f"--by-class needs canonicalize: it is for {names_with('molecules')}")
     also = [] if lengths else [target_column] # else those of the lengths
     check_used_options(data, task, pairs, input_column, *also)
     writable_folder(ctx, output)

@@ -6,7 +6,7 @@
 __all__ = ['Followed', 'Step', 'Again', 'Port', 'NoBrowser', 'update', 'train', 'reproduce', 'application', 'main']
 
 # %% ../../nbs/cli/04_entry_point.ipynb #c4d4790a
-import json, os, pickle, signal, sys, zipfile
+import json, os, signal, sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from conformal_ar.cli.command_line import (
-    Calibration, Data, Device, InputColumn, OtherModel, SameModel, Seed, TargetColumn,
-    Task, TaskName, app, check_device, check_shares, check_there, cli_option,
-    command_text, error_line, explain_error, load_calibration, load_model, notice,
+    Calibration, Data, Device, Engine, InputColumn, OtherModel, SameModel, Seed,
+    TargetColumn, Task, TaskName, app, check_device, check_shares, check_there,
+    cli_option, command_text, explain_error, load_calibration, load_model, notice,
     task_of, writable_folder)
 from .calibrate import check_used_options, pairs_of_file
 from ..files.whole_files import only_one
@@ -87,39 +87,26 @@ Preset = cli_option(str, "pocket: a small model; paper: the paper's.")
 Run = cli_option(Path|None, "Folder of the run; runs/TASK-PRESET by default.")
 Restart = cli_option(bool, "Begin anew, whatever checkpoints there are.", "--restart")
 TrainSeed = cli_option(int, "Seed of weights, data and order.", min=0, max=2**32 - 1)
-SaveSteps = cli_option(int|None, "Optimiser steps between checkpoints.", min=1)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #ce876654
 Minutes = cli_option(float|None,
-    "Stop after that long, with a checkpoint (reactions-smiles).")
-Packed = cli_option(Path|None, "File of tokenised reactions; made in the folder of the "
-    "run by default (reactions-smiles).")
+    "Stop after that long, with a checkpoint to go on from.")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
 def train(
     ctx:typer.Context, task:TrainTask=next(iter(TASKS)), preset:Preset="pocket",
-    output:Run=None, restart:Restart=False, seed:TrainSeed=0, save_steps:SaveSteps=None,
-    minutes:Minutes=None, packed:Packed=None, device:Device=None,
+    output:Run=None, restart:Restart=False, seed:TrainSeed=0,
+    minutes:Minutes=None, device:Device=None,
 ):
     "Train a model, or continue an interrupted training"
     task = task_named(task)
-    own = dict(minutes=minutes, packed=packed)
-    own = {k: v for k, v in own.items() if v is not None}
-    for option in own.keys() - {*task.train_options}:
-        raise ValueError(f"--{option} is not for {task.name}")
     if minutes is not None and not 0 < minutes < float("inf"):
         raise ValueError(f"--minutes must be above 0; got {minutes:g}")
     if device is not None: check_device(device)
-    if packed and not packed.is_file():
-        raise FileNotFoundError(f"{packed}: No such file or directory")
     output = writable_folder(ctx, output or Path("runs")/f"{task.name}-{preset}")
-    every = preset, output, not restart, seed, device, save_steps
-    try: model = task.train(*every, **own)
-    except (KeyError, zipfile.BadZipFile, pickle.UnpicklingError) as e:
-        if not packed: raise
-        said = f"{packed}: not a whole file of packed reactions ({error_line(e)})"
-        raise ValueError(said) from e
+    minutes = float("inf") if minutes is None else minutes
+    model = task.train(preset, output, not restart, seed, device, minutes)
     typer.echo(f"trained; use it with --model {model}")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #ca725638
@@ -183,7 +170,8 @@ Port = cli_option(int|None, "Port of this machine; the first free one from 7860 
 NoBrowser = cli_option(bool, "Do not open a browser; show the address.", "--no-browser")
 
 @app.command("app")
-def application(port:Port=None, no_browser:NoBrowser=False):
+def application(port:Port=None, no_browser:NoBrowser=False,
+                engine:Engine=None):
     "Open the application in a browser, on this machine only"
     os.environ.setdefault("HF_HUB_OFFLINE", "1") # it asks no other address
     from conformal_ar.cli.app_page import serve

@@ -12,8 +12,8 @@ from pathlib import Path
 import typer
 
 from conformal_ar.cli.command_line import (
-    Calibration, Coverage, Data, Device, InputColumn, SameModel, TargetColumn, Task,
-    app, check_shares, check_there, cli_option, command_text, guarantee_text,
+    Calibration, Coverage, Data, Device, Engine, InputColumn, SameModel, TargetColumn,
+    Task, app, check_shares, check_there, cli_option, command_text, guarantee_text,
     opened_calibration, task_of)
 from .calibrate import check_used_options, pairs_of_file
 from ..files.whole_files import check_file, write_results
@@ -45,7 +45,7 @@ def evaluate(
     ctx:typer.Context, calibration:Calibration, data:Data, coverage:Coverage=None,
     results:Results=None, pairs:TestPairs=None, task:Task=None, model:SameModel=None,
     input_column:InputColumn="input", target_column:TargetColumn="target",
-    device:Device=None,
+    device:Device=None, engine:Engine=None,
 ):
     "Measure coverage and set sizes on pairs of input and target"
     if results: check_file(results, data)

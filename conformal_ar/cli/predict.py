@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from .command_line import (
-    Calibration, Coverage, Device, InputColumn, SameModel, Task, check_shares,
+    Calibration, Coverage, Device, Engine, InputColumn, SameModel, Task, check_shares,
     check_there, load_calibration, opened_calibration, cli_option, notice, names_with,
     task_of, writable_folder, app)
 from conformal_ar.cli.calibrate import (
@@ -37,8 +37,9 @@ def _csv(records):
     return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
 
 def _entries(records, column):
-    "Structure, title and data of each member; none for an empty set or an error"
-    return ([(x.pop(column, None), x.get("name") or f"line {x['line']}", x)
+    "Structure, title and data of each member; none for an empty set, line or error"
+    def structure(x): return None if x.get("open") else x.pop(column, None)
+    return ([(structure(x), x.get("name") or f"line {x['line']}", x)
              for x in member_rows(r)] for r in records())
 
 def _sdf(records):
@@ -212,7 +213,7 @@ def predict(
     maps:Maps=False,
     ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
-    device:Device=None,
+    device:Device=None, engine:Engine=None,
 ):
     "Predict one set of sequences for each input"
     _check_asked(data, text, output, input_column, bool(ray))

@@ -14,9 +14,9 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
+from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import (
-    check_count, check_log_likelihoods, check_risk, check_scores)
+from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
@@ -102,7 +102,6 @@ class AdaptiveLevelSets:
         coverage:float|None=None,  # In the long run, in (0, 1); None: that of the sets
         step:float=0.02,           # How far a label moves the level at first, in (0, 1)
         decay:float=0.,            # The step falls as t^−decay, in [0, 1)
-        window:int|None=None,      # Scores that thresholds are made of; None: n_cal
         seed:int=0,                # Of the order of the calibration scores
     ):
         self.sets = own_level_sets(sets)
@@ -112,10 +111,7 @@ class AdaptiveLevelSets:
         self.step, self.decay = float(check_risk(step, "step")), float(decay)
         if not 0 <= decay < 1:
             raise ValueError(f"decay must lie in [0, 1); got {decay}")
-        n = check_count(len(scores) if window is None else window, "window")
-        if n > len(scores): raise ValueError(
-            f"window must be at most n_cal = {len(scores)}; got {n}")
-        self.state = AdaptiveState(self.alpha, scores[-n:])
+        self.state = AdaptiveState(self.alpha, scores)
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #167f5369
 @patch(as_prop=True)
@@ -159,13 +155,10 @@ def predict(self:AdaptiveLevelSets,
 def update(self:AdaptiveLevelSets,
     inputs:Sequence,            # [n] in the order of their labels; or a table
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring (batch_size)
 )->AdaptiveLevelSets: # Itself
     "See labels, and move the level after each"
-    pairs = self.sets.read(inputs, targets, input_column, target_column)
+    pairs = self.sets.read(inputs, targets)
     if self.sets.probe: self.sets.probe.look(self.model)
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
 
@@ -183,9 +176,6 @@ def update_scores(self:AdaptiveLevelSets,
     return self
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #487a02b7
-_state = dict(alpha=float, step=float, decay=float, level=float, scores=list,
-              seen=int, missed=int, abstained=int)
-
 @patch
 def save(self:AdaptiveLevelSets,
     folder:str,           # Folder to write conformal.json into; made if missing
@@ -199,30 +189,15 @@ def save(self:AdaptiveLevelSets,
 # %% ../../nbs/decisions/02_adaptive.ipynb #3718698c
 @patch(cls_method=True)
 def load(cls:AdaptiveLevelSets,
-    folder:str,  # Folder with conformal.json, or the file
-    model,       # The Autoregressor it was calibrated with
+    folder:str,          # Folder with conformal.json, or the file
+    model:Autoregressor, # The model it was calibrated with
     **functions, # The functions it was calibrated with: canonicalize
 )->AdaptiveLevelSets:
     "Go on where a stream was saved; `ValueError` where there is none"
-    own = read_notes(folder, "adaptive", _state)
+    own = read_notes(folder, "adaptive")
     sets = restored(ConformalLevelSets, folder, model, "adaptive", **functions)
     new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
     new.alpha = own.pop("alpha")
-    scores = [-np.inf if s is None else s for s in own.pop("scores")]
-    try: scores = check_log_likelihoods(scores)
-    except TypeError as e: raise ValueError(f"{folder}: odd scores ({e})") from None
+    scores = np.array([-np.inf if s is None else s for s in own.pop("scores")])
     new.state = AdaptiveState(scores=scores, **own)
-    _check_state(new)
     return new
-
-def _check_state(stream):
-    "`ValueError` for a state that no stream comes to"
-    s, alpha, step = stream.state, stream.alpha, stream.step
-    counts = 0 <= s.missed <= s.seen <= 10**12 and 0 <= s.abstained <= s.seen - s.missed
-    fits = 0 < alpha < 1 and counts and -step <= s.level <= 1 + step
-    if fits: # with a constant step the counts give the level
-        apart = abs(s.level - alpha - step*(s.seen*alpha - s.missed))
-        fits = apart <= 1e-9 + (step if stream.decay else 1e-12)*s.seen
-        fits &= abs(s.missed - alpha*s.seen) <= stream.bound*s.seen + 1e-9
-    if not fits or len(s.scores) > len(stream.sets.calibration_scores):
-        raise ValueError("level, scores and counts are not those of one stream")

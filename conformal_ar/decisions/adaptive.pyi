@@ -3,6 +3,7 @@ from typing import Any
 from pathlib import Path
 from typing import NamedTuple, Sequence
 import numpy as np
+from ..search.autoregressive import Autoregressor
 from ..procedures.levelsets import ConformalLevelSets
 from ..search.sets import PredictionSet
 class AdaptiveState(NamedTuple):
@@ -50,12 +51,11 @@ class AdaptiveLevelSets:
     sets: Any
     state: Any
     step: Any
-    def __init__(self, sets: ConformalLevelSets, *, coverage: float | None=None, step: float=0.02, decay: float=0.0, window: int | None=None, seed: int=0):
+    def __init__(self, sets: ConformalLevelSets, *, coverage: float | None=None, step: float=0.02, decay: float=0.0, seed: int=0):
         """sets: Calibrated
         coverage: In the long run, in (0, 1); None: that of the sets
         step: How far a label moves the level at first, in (0, 1)
         decay: The step falls as t^−decay, in [0, 1)
-        window: Scores that thresholds are made of; None: n_cal
         seed: Of the order of the calibration scores"""
         ...
     @property
@@ -74,13 +74,11 @@ class AdaptiveLevelSets:
 
         inputs: [n] inputs; or one text"""
         ...
-    def update(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> AdaptiveLevelSets:
+    def update(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> AdaptiveLevelSets:
         """See labels, and move the level after each
 
         inputs: [n] in the order of their labels; or a table
-        targets: [n] targets, as for calibrate
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table"""
+        targets: [n] targets, as for calibrate"""
         ...
     def update_scores(self, scores: np.ndarray) -> AdaptiveLevelSets:
         """As update, from scores that are already there
@@ -94,13 +92,9 @@ class AdaptiveLevelSets:
         notes: What else to keep with it, as JSON"""
         ...
     @classmethod
-    def load(cls, folder: str, model, **functions) -> AdaptiveLevelSets:
+    def load(cls, folder: str, model: Autoregressor, **functions) -> AdaptiveLevelSets:
         """Go on where a stream was saved; `ValueError` where there is none
 
         folder: Folder with conformal.json, or the file
-        model: The Autoregressor it was calibrated with"""
+        model: The model it was calibrated with"""
         ...
-_state: Any
-def _check_state(stream):
-    """`ValueError` for a state that no stream comes to"""
-    ...

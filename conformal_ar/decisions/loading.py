@@ -6,7 +6,6 @@
 __all__ = ['PROCEDURES', 'UNIT', 'load', 'model_notes', 'read_notes', 'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/decisions/00_loading.ipynb #d9f2f086
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,8 @@ from ..search.autoregressive import Autoregressor
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
-from conformal_ar.procedures.saving import (
-    FIELDS, calibration_file, check_fields, is_shipped, procedure_kinds,
-    read_calibration)
+from ..procedures.saving import (
+    calibration_file, is_shipped, procedure_kinds, read_calibration)
 from .selection import select
 from ..procedures.subsets import ConformalBeamSubsets
 
@@ -32,7 +30,7 @@ def load(
 )->Procedure: # The calibrated procedure
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return Procedure.load(folder, model, **options)
-    name = read_calibration(folder, FIELDS)["procedure"]
+    name = read_calibration(folder)["procedure"]
     kinds = procedure_kinds(Procedure) | PROCEDURES # also those of tasks
     if name not in kinds: raise ValueError(
         f"{calibration_file(folder)} holds {name!r:.60}, which is none of "
@@ -44,25 +42,19 @@ def model_notes(
     folder:str, # Of a calibration, or its file
 )->dict: # Names of model, task and canonicalize, or None
     "What was noted of the model of a calibration"
-    kept = read_calibration(folder, FIELDS)
-    kinds = dict(model=str|None, task=str|None)
-    noted = {name: kept["notes"].get(name) for name in kinds}
-    if not all(isinstance(noted[name], kind) for name, kind in kinds.items()):
-        raise ValueError(f"{calibration_file(folder)}: odd notes of model and task: "
-                         f"{json.dumps(noted):.120}; calibrate again")
+    kept = read_calibration(folder)
+    noted = {name: kept["notes"].get(name) for name in ("model", "task")}
     return noted | dict(canonicalize=kept["canonicalize"])
 
 # %% ../../nbs/decisions/00_loading.ipynb #c861fd08
 def read_notes(
     folder:str|Path, # Folder with conformal.json, or the file
     name:str,        # Of these notes
-    fields:dict,     # Name to type, or types, of what they hold
-)->dict: # The notes, checked
+)->dict: # The notes
     "What a procedure kept under its name with a calibration; `ValueError` for nothing"
-    path, notes = calibration_file(folder), read_calibration(folder)["notes"]
-    if name not in notes: raise ValueError(f"{path} holds no {name} calibration")
-    check_fields(path, notes[name], fields)
-    return notes[name]
+    notes = read_calibration(folder)["notes"]
+    if name in notes: return notes[name]
+    raise ValueError(f"{calibration_file(folder)} holds no {name} calibration")
 
 # %% ../../nbs/decisions/00_loading.ipynb #4ea29d2d
 UNIT = 2**12 # parts of a nat: less than the margin against rounding in float32

@@ -8,7 +8,6 @@ __all__ = ['weighted_thresholds', 'DensityRatio', 'density_ratio', 'WeightedLeve
 # %% ../../nbs/decisions/03_weighted.ipynb #955ea48d
 import warnings
 from copy import copy
-from math import ceil
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 
@@ -17,9 +16,10 @@ import scipy
 from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
+from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
-from ..theory.checks import check_log_likelihoods, check_risk, check_scores
 from ..theory.guarantee import Guarantee
+from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
 from ..procedures.file_checks import same_function
@@ -129,15 +129,12 @@ def __repr__(self:WeightedLevelSets):
 def calibrate(self:WeightedLevelSets,
     inputs:Sequence,            # [N] old inputs; or a table
     targets:Sequence|None=None, # [N] targets, as for level sets
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     **kwargs,                   # For the scoring (batch_size)
 )->WeightedLevelSets: # Itself, calibrated
     "Score the pairs and weigh them, however few they are worth"
     new = copy(self) # who predicts meanwhile has the old calibration
     new.sets = copy(self.sets)
-    pairs = new.sets.read(inputs, targets, input_column, target_column)
+    pairs = new.sets.read(inputs, targets)
     new.sets.check_model(pairs)
     scores = new.sets.scores(pairs, **kwargs)[0][:, 0]
     own = new.weights(pairs.inputs)
@@ -184,9 +181,6 @@ def thresholds(self:WeightedLevelSets,
     return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #3dfb5f34
-_weights = dict(scores=list, weights=list, coefficients=(list, type(None)),
-                function=str)
-
 @patch
 def save(self:WeightedLevelSets,
     folder:str,           # Folder to write conformal.json into; made if missing
@@ -194,41 +188,28 @@ def save(self:WeightedLevelSets,
 )->Path: # The file
     "Save the settings of the sets, with scores and weights of their pairs in the notes"
     self.thresholds([]) # calibrated?
-    least = ceil(1/check_risk(self.sets.alpha)) # the pairs need not give a threshold
-    if least > 10**6: raise ValueError(
-        "weighted sets are saved at coverages up to 1 - 1e-6, not "
-        f"{self.sets.coverage}")
-    plain = copy(self.sets).calibrate_scores(np.zeros(least)) # so this one is none
+    plain = copy(self.sets) # whose one threshold is never used
+    plain._found = {None: Calibrated(np.zeros(1), self.guarantee, len(self._scores))}
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
-    coefficients = self.ratio.coefficients if fitted else None
     scores = [None if s == -np.inf else float(s) for s in self._scores]
-    own = dict(scores=scores, weights=self._own.tolist(), coefficients=coefficients,
-               function=function)
+    own = dict(scores=scores, weights=self._own.tolist(), function=function,
+               coefficients=self.ratio.coefficients if fitted else None)
     return plain.save(folder, dict(notes or {}, weighted=own))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #5b8115fb
 @patch(cls_method=True)
 def load(cls:WeightedLevelSets,
-    folder:str,        # Folder with conformal.json, or the file
-    model,             # The Autoregressor it was calibrated with
-    function:Callable, # The features of density_ratio, or the ratio itself
-    **functions,       # The others it was calibrated with: canonicalize
+    folder:str,          # Folder with conformal.json, or the file
+    model:Autoregressor, # The model it was calibrated with
+    function:Callable,   # The features of density_ratio, or the ratio itself
+    **functions,         # The others it was calibrated with: canonicalize
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
-    own = read_notes(folder, "weighted", _weights)
+    own = read_notes(folder, "weighted")
     same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
     sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    try:
-        if c is not None: check_scores(c) # numbers
-        w = np.array(own["weights"], float)
-        scores = [-np.inf if s is None else s for s in own["scores"]]
-        scores = check_log_likelihoods(scores)
-    except TypeError as e: raise ValueError(f"{folder}: no numbers ({e})") from None
-    if sets.known is not None and len(sets.known) != len(scores): raise ValueError(
-        f"{folder} has {len(scores)} scores of {len(sets.known)} calibration inputs")
-    if w.shape != scores.shape or not ((0 <= w) & (w < np.inf)).all(): raise ValueError(
-        f"{folder} must have a weight for each of {len(scores)} pairs, not negative")
-    return new._weighted(scores, w)
+    scores = np.array([-np.inf if s is None else s for s in own["scores"]])
+    return new._weighted(scores, np.array(own["weights"]))

@@ -3,6 +3,7 @@ from typing import Any
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 import numpy as np
+from ..search.autoregressive import Autoregressor
 from ..procedures.levelsets import ConformalLevelSets
 from ..search.sets import PredictionSet
 def weighted_thresholds(scores: np.ndarray, weights: np.ndarray, new: np.ndarray, alpha: float) -> np.ndarray:
@@ -56,13 +57,11 @@ class WeightedLevelSets:
         """How many pairs of equal weight the calibration is worth"""
         ...
     def __repr__(self): ...
-    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> WeightedLevelSets:
+    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> WeightedLevelSets:
         """Score the pairs and weigh them, however few they are worth
 
         inputs: [N] old inputs; or a table
-        targets: [N] targets, as for level sets
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table"""
+        targets: [N] targets, as for level sets"""
         ...
     def _weighted(self, scores, weights):
         """Itself, calibrated on scores of these weights"""
@@ -84,11 +83,10 @@ class WeightedLevelSets:
         notes: What else to keep with it, as JSON"""
         ...
     @classmethod
-    def load(cls, folder: str, model, function: Callable, **functions) -> WeightedLevelSets:
+    def load(cls, folder: str, model: Autoregressor, function: Callable, **functions) -> WeightedLevelSets:
         """Load weighted sets; `ValueError` where there are none, or of another function
 
         folder: Folder with conformal.json, or the file
-        model: The Autoregressor it was calibrated with
+        model: The model it was calibrated with
         function: The features of density_ratio, or the ratio itself"""
         ...
-_weights: Any

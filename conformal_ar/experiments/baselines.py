@@ -19,7 +19,7 @@ from ..theory.guarantee import clopper_pearson_lower, Guarantee
 from .draws import (
     RULES, Draws, accepted, draw_samples, hits, set_confidence)
 from .equal_coverage import (
-    EqualCoverage, calibrations, decode_within, draw_orders, risk_spent)
+    EqualCoverage, calibrations, decode_within, draw_orders, dropped_pairs)
 from .sampling import ROUNDING, ConformalSampling
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.subsets import ConformalBeamSubsets
@@ -76,7 +76,7 @@ def sampling_entry(
     _, m, L = samples["pool"].tokens.shape
     work = []
     def make(c):
-        alpha = Fraction(risk_spent(c, n_cal, L)[1], n_cal + 1)
+        alpha = Fraction(dropped_pairs(c, n_cal, L), n_cal + 1)
         cp = ConformalSampling(model, alpha=alpha, max_len=L, draws=m, rule=rule,
                                quality=quality)
         if reject: cp.floor = choose_floor(cp, samples["tuning"], ids["tuning"])
@@ -117,7 +117,7 @@ def scope_entry(
     per_token = np.where(hit.any(1), per_token, -np.inf)
     scores = np.stack([cp.scores_in(samples["pool"], ids["pool"]), per_token], 1)
     for c in coverages:
-        k = risk_spent(c, n_cal, L)[1]
+        k = dropped_pairs(c, n_cal, L)
         ranks = [k - round(share*k), round(share*k)]
         t = np.array([tolerance_region(scores[o[:n_cal]], ranks)[0] for o in orders])
         if not np.isfinite(t).all(): break # the target is drawn too seldom
@@ -151,7 +151,7 @@ def subset_entry(
     inside = int(np.isfinite(others).sum())
     lower = clopper_pearson_lower(inside, len(others), 0.05)
     for c in coverages:
-        alpha = Fraction(risk_spent(c, n_cal, max_len)[1], n_cal + 1)
+        alpha = Fraction(dropped_pairs(c, n_cal, max_len), n_cal + 1)
         try:
             if a_priori: cp = new(alpha=alpha)
             else: cp = new(beam_alpha=1 - c/lower)
@@ -195,7 +195,7 @@ def budget_entries(
     def new(alpha):
         return ConformalLevelSets(model, alpha=alpha, max_len=max_len,
                                   max_candidates=budget)
-    def make(c): return new(Fraction(risk_spent(c, n_cal, max_len)[1], n_cal + 1))
+    def make(c): return new(Fraction(dropped_pairs(c, n_cal, max_len), n_cal + 1))
     cp = new(0.5)
     scores = cp.scores(cp.read(pool.inputs, pool.targets))[0]
     name = f"level sets of {budget}"

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['EXPLAINED', 'GROUPS', 'ALONE', 'ONLY', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins',
            'small_frontiers', 'against_reference', 'one_by_one', 'single_inputs', 'counted_rows', 'generate_rows',
-           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'bare_loop',
-           'calibration', 'two_workers', 'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
+           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'engines', 'two_workers',
+           'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
 import importlib, os, sys, time, types
@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Callable
 from unittest import mock
 
 import numpy as np
@@ -25,13 +24,14 @@ import torch
 
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
-from ..search.inputs_and_ids import target_lengths
-from ..procedures.dynamic import DynamicConformalBeams
+from ..search.threshold import threshold_search
 from .timing import (
-    PAIRS, Bench, Run, Task, batches, compare, timed)
+    PAIRS, Bench, Run, Task, batches, calibration, compare, start_up, timed)
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
-from ..hf.adapter import no_progress_bar, pad_rows, token_ids
+from ..hf.texts import pad_rows, token_ids
+from ..hf.tokenizers import no_progress_bar
+from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..jobs.scale import predict_file
@@ -150,13 +150,13 @@ def _waits(wall):
     return dict(zip(("p50", "p95"), 1000*np.quantile(wall, [0.5, 0.95])))
 
 # %% ../../nbs/experiments/10_bench.ipynb #aad24245
-def _single_search(task, Reference, x, t, alpha):
+def _single_search(task, Reference, x, t, alpha, aim):
     def ours(v): task.search([v], t, within=False, stop="ended"); return 1
     def theirs(v): reference_sets(Reference, task, [v], t); return 1
     ours(x[0]), theirs(x[0])                                              # warms up
     runs = {"threshold search, one input": ours, "reference code": theirs}
     runs = one_by_one(runs, x, task.ar.device)
-    row = compare(runs, *runs, group="single", task=task.name, dtype="float32", aim=8,
+    row = compare(runs, *runs, group="single", task=task.name, dtype="float32", aim=aim,
                   unit="inputs/s", inputs=len(x), step_alpha=alpha)
     sizes = [task.search([v], t, within=False, stop="ended").rows for v in x]
     return row | dict(prefixes=float(np.median(sizes))) | _waits(runs[row["ours"]].wall)
@@ -170,23 +170,34 @@ def _single_sets(bench, name):
     pairs = task.inputs[:400], task.targets[:400]
     cp.calibrate_scores(sequence_scores(task.ar, *pairs, task.max_len))
     x = task.some(bench.n(200 if most is None else 60))[0]
-    cp.predict(x[0])
-    run = one_by_one({"predict": lambda v: len(cp.predict(v))}, x)["predict"]
-    short = run.wall[run.work <= (most or np.inf)]
-    return dict(group="single", task=name, dtype="float32", ours="predict", unit="ms",
-                coverage=few, budget=most, inputs=len(short), status="measured",
-                most=1000. if task.budget else 60., **_waits(short))
+    def sets(v): return len(cp.predict(v))
+    def greedy(v):
+        ids = torch.tensor(token_ids(task.peer.tokenizer, [v]))
+        task.peer.model.generate(input_ids=ids.to(task.peer.device), do_sample=False,
+                                 num_beams=1, max_length=task.max_len + 1)
+        return 1
+    sets(x[0]), greedy(x[0])                                              # warms up
+    runs = {"predict": sets, "generate, greedy": greedy}
+    runs = one_by_one(runs, x, task.ar.device)
+    short = runs["predict"].work <= (most or np.inf)
+    runs = {k: Run(np.ones(sum(short)), r.wall[short], r.cpu[short])
+            for k, r in runs.items()}
+    return [compare(runs, *runs, group="single", task=name, dtype="float32",
+                    unit="inputs/s", coverage=few, budget=most, inputs=sum(short),
+                    aim=None if task.budget else 6.7,
+                    most=1000. if task.budget else 2.5,
+                    **_waits(runs["predict"].wall))]
 
 # %% ../../nbs/experiments/10_bench.ipynb #12b5a8fa
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
     Reference, task = load_reference(bench.reference), bench.task(name)
-    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01)]
+    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)]
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
-        asked = [small_frontiers(task, bench.n(n), bench.n(36), (alpha,))
-                 for alpha, n in ((0.03, 12), (0.02, 12), (0.01, 4))]
+        asked = [(*small_frontiers(task, bench.n(n), bench.n(36), (alpha,)), aim)
+                 for alpha, n, aim in ((0.03, 12, 12), (0.02, 12, 15), (0.01, 4, 30))]
     rows = [_single_search(task, Reference, *these) for these in asked]
-    return rows + [_single_sets(bench, name)]
+    return rows + _single_sets(bench, name)
 
 # %% ../../nbs/experiments/10_bench.ipynb #fec87252
 @contextmanager
@@ -224,7 +235,7 @@ def against_generate(bench:Bench, name:str)->list:
     common = dict(group="generate", task=name, dtype="float32", inputs=n,
                   rows=found.rows, beams=beams, budget=task.budget)
     per_input = {k: r._replace(work=np.full(len(r.work), n)) for k, r in runs.items()}
-    return [compare(runs, *runs, unit="decoder rows/s", aim=1.5, **common),
+    return [compare(runs, *runs, unit="decoder rows/s", aim=2.5, **common),
             compare(per_input, *runs, unit="inputs/s", **common)]
 
 # %% ../../nbs/experiments/10_bench.ipynb #dd274bfb
@@ -263,11 +274,11 @@ def _fixed_beams(bench, task, peer, beams, few, many):
     t, theirs = task.thresholds(), f"CTranslate2, {beams} beams"
     def search(): return task.search(few, t).rows
     def own(): return beam_search(task.ar, many, beams, task.max_len).rows
-    def other(): return ctranslate2_rows(peer, task.ar, many, beams, task.max_len)
+    def other(): return ctranslate2_rows(peer, task.peer, many, beams, task.max_len)
     runs = {"threshold search": search, f"beam_search, {beams} beams": own,
             theirs: other}
     runs = bench.alternate(task, runs, rounds=3)
-    common = dict(group="ctranslate2", task=task.name, dtype="float32", aim=1.,
+    common = dict(group="ctranslate2", task=task.name, dtype="float32", aim=1.1,
                   unit="decoder rows/s", budget=task.budget)
     return [compare(runs, ours, theirs, inputs=n, **common)
             for ours, n in zip(runs, (len(few), len(many)))]
@@ -282,41 +293,27 @@ def against_ctranslate2(bench:Bench, name:str)->list:
         return [row for beams in (5, 10)
                 for row in _fixed_beams(bench, task, peer, beams, few, x)]
 
-# %% ../../nbs/experiments/10_bench.ipynb #b3e2eca3
-def bare_loop(
-    task:Task,          # The model
-    inputs:list,        # [n] texts
-    ids:torch.Tensor,   # [n, L] their targets
-    batch_size:int=256, # Pairs in a pass
-)->Callable: # A function that scores all pairs and returns their number
-    "Teacher forcing over ready batches"
-    pad, ar = torch.nn.functional.pad, task.ar
-    length = target_lengths(ids, task.ar.end_token_id)
-    ready = [(x, mask, ids[index, :length[index].max()].to(ar.device))
-             for index, x, mask in batches(ar, inputs, batch_size, length)]
-    @torch.inference_mode()
-    def run():
-        for x, mask, y in ready:
-            shifted = pad(y[:, :-1], (1, 0), value=ar.start_token_id)
-            logits = ar.model(input_ids=x, attention_mask=mask, use_cache=False,
-                              decoder_input_ids=shifted).logits
-            logits.float().log_softmax(-1).gather(-1, y[..., None]).cpu()
-        return len(inputs)
-    return run
-
-# %% ../../nbs/experiments/10_bench.ipynb #53238625
-def calibration(bench:Bench, name:str)->list:
-    "Pairs per second of `calibrate` against a bare loop"
+# %% ../../nbs/experiments/10_bench.ipynb #e4910002
+def engines(bench:Bench, name:str)->list:
+    "Threshold search in batches, in ONNX Runtime against PyTorch"
     task = bench.task(name)
-    n = bench.n(10_000 if task.budget is None else 400)
-    n = max(200, n)                               # fewer are not enough for this risk
-    inputs, targets = task.inputs[-n:], task.targets[-n:]
-    cp = DynamicConformalBeams(task.ar, step_alpha=0.01, max_len=task.max_len)
-    def ours(): cp.calibrate(inputs, targets); return n
-    bare = bare_loop(task, inputs, task.ar.encode(targets))
-    runs = bench.alternate(task, {"calibrate": ours, "bare loop": bare})
-    return [compare(runs, *runs, group="calibration", task=name, dtype="float32",
-                    unit="pairs/s", aim=0.9, inputs=n)]
+    if task.ar is task.plain or isinstance(task.ar, HFSeq2Seq):
+        raise NotInstalled("ONNX Runtime: pip install 'conformal_ar[onnx]'")
+    t, x = task.thresholds(), task.some(bench.n(36 if task.budget else 2000))[0]
+    found = {}
+    def search(which, ar):
+        found[which] = threshold_search(ar, x, t, task.max_len,
+                                        max_candidates=task.budget)
+        return found[which].rows
+    runs = bench.alternate(task, {
+        "threshold search": lambda: search("ours", task.ar),
+        "threshold search in PyTorch": lambda: search("theirs", task.plain)})
+    sets = {which: id_sets(table) for which, table in found.items()}
+    far = margins(task, x, sets["ours"], sets["theirs"], t)
+    return [compare(runs, *runs, group="engine", task=name, dtype="float32", aim=1.5,
+                    unit="decoder rows/s", inputs=len(x), budget=task.budget,
+                    candidates=sum(map(len, sets["ours"])), differences=len(far),
+                    unexplained=int((far > EXPLAINED).sum()))]
 
 # %% ../../nbs/experiments/10_bench.ipynb #34096bc6
 def _prepare(task, n, folder):
@@ -337,7 +334,7 @@ def _in_use():
 
 def _on_workers(folder, workers, size=250):
     "[blocks, 2] when each block was finished, and the driver's MB then, on Ray"
-    make = partial(HFSeq2Seq.from_pretrained, "additions", device="cpu")
+    make = partial(open_model, "additions", device="cpu")
     with TemporaryDirectory(dir=folder) as out:
         done = predict_file(f"{folder}/inputs.jsonl", out, f"{folder}/calibration",
                             make, size=size, address="local", workers=workers)
@@ -373,9 +370,10 @@ def large_file(bench:Bench, name:str)->list:
 GROUPS = dict(
     limit=Bench.limit, reference=against_reference, generate=against_generate,
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
-    ray=two_workers, file=large_file)
-ALONE = "single", "ray", "file" # run on request
-ONLY = dict(ray="additions", file="additions") # groups that one task is enough for
+    engine=engines, startup=start_up, ray=two_workers, file=large_file)
+ALONE = "single", "startup", "ray", "file" # run on request
+# groups that one task is enough for
+ONLY = dict.fromkeys(("startup", "ray", "file"), "additions")
 
 # %% ../../nbs/experiments/10_bench.ipynb #670c6b74
 def attempt(

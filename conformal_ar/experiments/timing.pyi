@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Callable, NamedTuple
 import numpy as np
 import torch
+from ..search.autoregressive import Autoregressor
 from ..hf.seq2seq import HFSeq2Seq
 class Run(NamedTuple):
     """Rounds of one function"""
@@ -40,7 +41,8 @@ def compare(runs: dict, ours: str, theirs: str, **columns) -> dict:
 class Task:
     """A model, calibration scores, and pairs to run on"""
     name: str
-    ar: HFSeq2Seq
+    ar: Autoregressor
+    plain: HFSeq2Seq
     peer: HFSeq2Seq
     inputs: list
     targets: list
@@ -114,3 +116,17 @@ class Bench:
 
         name: Task"""
         ...
+def bare_loop(task: Task, inputs: list, ids: torch.Tensor, batch_size: int=256) -> Callable:
+    """Teacher forcing over ready batches
+
+    task: The model
+    inputs: [n] texts
+    ids: [n, L] their targets
+    batch_size: Pairs in a pass"""
+    ...
+def calibration(bench: Bench, name: str) -> list:
+    """Pairs per second of `calibrate` against a bare loop"""
+    ...
+def start_up(bench: Bench, name: str) -> list:
+    """Starts per second of the command line with a set, against `import torch`"""
+    ...

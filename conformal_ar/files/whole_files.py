@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writable', 'check_file', 'markdown_table', 'jsonable',
-           'environment', 'write_results', 'read_results', 'made_with']
+           'environment', 'write_results', 'read_results']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
 import datetime, json, math, os, platform, secrets, shutil, subprocess, sys, tempfile
@@ -23,7 +23,7 @@ def _is_stream(path):
 # %% ../../nbs/files/00_whole_files.ipynb #a15ce0b1
 @contextmanager
 def whole_file(
-    path, # The file to write; its folder is made if missing
+    path:str|Path, # The file to write; its folder is made if missing
 ):
     "A temporary path that becomes `path` when the block succeeds, or else vanishes"
     if _is_stream(path):
@@ -43,8 +43,8 @@ def whole_file(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5ee0ccd1
 def write_text(
-    path,     # The file to write
-    text:str, # Its whole content
+    path:str|Path, # The file to write
+    text:str,      # Its whole content
 )->Path: # The file
     "Write a text file whole or not at all"
     with whole_file(path) as tmp: tmp.write_text(text, encoding="utf-8")
@@ -53,8 +53,8 @@ def write_text(
 # %% ../../nbs/files/00_whole_files.ipynb #1bd1d996
 @contextmanager
 def only_one(
-    folder, # That is there
-    wait:bool=True, # Until it is free? Else an error
+    folder:str|Path, # That is there
+    wait:bool=True,  # Until it is free? Else an error
 ):
     "Hold a folder, in this process and in others, until the block ends"
     try: from fcntl import LOCK_EX, LOCK_NB, flock
@@ -72,9 +72,9 @@ def only_one(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5fb9a895
 def save_figure(
-    ax,          # Axes or Figure to write
-    path,        # File; its suffix says the format, png by default
-    dpi:int=150, # Dots per inch of raster formats
+    ax,            # Axes or Figure to write
+    path:str|Path, # File; its suffix says the format, png by default
+    dpi:int=150,   # Dots per inch of raster formats
 )->Path: # The file
     "Write a figure to a file, whole or not at all, and close it"
     from matplotlib.pyplot import close
@@ -86,7 +86,7 @@ def save_figure(
 
 # %% ../../nbs/files/00_whole_files.ipynb #453083b8
 def check_writable(
-    folder, # The folder to write to; made if missing
+    folder:str|Path, # The folder to write to; made if missing
 )->Path: # The folder
     "Make `folder` if need be; an error unless files can be written there"
     folder = Path(folder)
@@ -100,8 +100,8 @@ def check_writable(
 
 # %% ../../nbs/files/00_whole_files.ipynb #ffd787cd
 def check_file(
-    path, # The file to write
-    source=None, # A file that is read
+    path:str|Path,             # The file to write
+    source:str|Path|None=None, # A file that is read
 )->Path: # The file
     "Raise a clear error unless this file can be written, and is not the one read"
     path = Path(path)
@@ -122,8 +122,8 @@ def _cell(v, digits=3):
 # %% ../../nbs/files/00_whole_files.ipynb #01a9f1be
 def markdown_table(
     rows:list[dict], # One for each line
-    columns=None,    # Keys to show, or key to heading; None: all keys of the first row
-    digits:int=3,    # Decimals of floats
+    columns:list|dict|None=None, # Keys, or key to heading; None: those of the first row
+    digits:int=3, # Decimals of floats
 )->str: # The table as text
     "Rows as an aligned markdown table"
     if not isinstance(columns, dict): columns = {c: c for c in (columns or rows[0])}
@@ -203,8 +203,8 @@ def environment()->dict: # Commit, versions, machine, date
 
 # %% ../../nbs/files/00_whole_files.ipynb #28918a4f
 def write_results(
-    path,               # JSON file to write
-    results,            # Rows or a dictionary, as for jsonable
+    path:str|Path,      # JSON file to write
+    results:list|dict,  # Rows or a dictionary, as for jsonable
     command:str,        # The command that makes the file again
     seed:int|None=None, # The seed of the run
 )->Path: # The file
@@ -216,7 +216,7 @@ def write_results(
 
 # %% ../../nbs/files/00_whole_files.ipynb #2dbad93b
 def read_results(
-    path, # A file of write_results
+    path:str|Path, # A file of write_results
 )->dict: # Keys command, seed, commit, versions, machine, date, results
     "Read results back, with where they came from"
     try:
@@ -225,16 +225,3 @@ def read_results(
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError(f"{path} is no file of results, or it is damaged") from None
     return found
-
-# %% ../../nbs/files/00_whole_files.ipynb #cba5b97d
-def made_with(
-    files:list[dict], # From read_results
-)->str: # Markdown, folded
-    "The commands, versions and machines behind results"
-    def line(r):
-        machine = f"{r['machine']['cores']} cores of {r['machine']['cpu']}"
-        return (f"- `{r['command']}`, seed {r['seed']}, "
-                f"torch {r['versions']['torch']}, {machine}, {r['date'][:10]}")
-    lines = "\n".join(dict.fromkeys(map(line, files)))
-    summary = "<summary>Commands, versions and machines</summary>"
-    return f"<details>{summary}\n\n{lines}\n\n</details>"

@@ -5,11 +5,22 @@ from typing import NamedTuple
 import torch
 from transformers import DynamicCache
 from .adapter import HFModel
-class HFCausal(HFModel):
+from .onnx import Compiled
+from .texts import Texts
+class PromptTexts(Texts):
+    """Prompts and what follows them, as ids"""
+    def _ids(self, texts, target=False):
+        """Token ids of prompts, after what the tokenizer puts before a text; or of targets"""
+        ...
+    def _texts(self, inputs): ...
+class CompiledPrompts(PromptTexts, Compiled):
+    """A decoder-only model whose reader and steps run in ONNX Runtime"""
+class HFCausal(PromptTexts, HFModel):
     """A decoder-only model of `transformers` and its tokenizer as an `Autoregressor`"""
     auto: Any
     share: bool
-    chat: bool
+    compiled_as: Any
+    chat: Any
     end_token_id: Any
     other_ends: Any
     pad_token_id: Any
@@ -21,6 +32,7 @@ class HFCausal(HFModel):
         chat: Put inputs into the tokenizer's chat template?"""
         ...
     def _check_kind(self, model): ...
+    def _graphs(self): ...
     @cached_property
     def _takes(self): ...
     @cached_property
@@ -28,10 +40,6 @@ class HFCausal(HFModel):
     def _find_tokens(self):
         """The end token, others that end a sequence too, and padding"""
         ...
-    def _ids(self, texts, target=False):
-        """Token ids of prompts, after what the tokenizer puts before a text; or of targets"""
-        ...
-    def _texts(self, inputs): ...
     def _also_seen(self): ...
     def _read(self, rows):
         """Rows of ids [B, P] and their attention mask [B, P], padded on the left"""
@@ -45,7 +53,6 @@ class HFCausal(HFModel):
     def _check_positions(self, used):
         """Raise when the model has fewer positions than a prompt and what follows it"""
         ...
-    def _merged(self, log_probs): ...
     def _forced(self, ids, mask, targets):
         """[B, L, V] logits at every place of targets"""
         ...
@@ -66,9 +73,6 @@ class HFCausal(HFModel):
         """Why every prefix has keys and values of its prompt"""
         ...
     def _try_out(self): ...
-    def row_bytes(self, inputs, max_len):
-        """Memory of one prefix of `max_len` tokens, and of its prompt, in a search"""
-        ...
 class CausalState(NamedTuple):
     """Prefixes that wait to be extended"""
     cache: DynamicCache

@@ -29,7 +29,7 @@ from ..search.threshold import threshold_search
 # %% ../../nbs/hf/12_generate.ipynb #1ba4371a
 class _Call:
     "The inputs of one call of `generate`, known by their index in the batch"
-    def _encoded(self, inputs, lean=None):
+    def _encoded(self, inputs):
         rows = list(inputs)
         return self.given[rows], self.mask[rows]
 
@@ -161,6 +161,7 @@ def conformal_generate(
 def check_calibrated(ar:HFModel, rules:LogitsProcessorList, search:dict,
                      sets:Procedure):
     "Raise when `generate` does something else than what calibration saw"
+    if sets.probe: sets.probe.look(sets.model)
     seen, own = generate_arguments(sets), optional(sets.model, "bare")
     known = seen["logits_processor"]
     through = ("Coverage is guaranteed under the same conditions only; sets=None lets "
@@ -189,10 +190,11 @@ def generate_arguments(
     if type(sets) not in (DynamicConformalBeams, ConformalLevelSets): raise TypeError(
         f"{type(sets).__name__}: sets that thresholds alone define are those of "
         "ConformalLevelSets or DynamicConformalBeams")
-    if sets.group is not None:
-        raise TypeError("generate does not know groups: use sets.predict")
+    if sets.group is not None or sets.max_lines:
+        raise TypeError("generate knows neither groups nor lines: use sets.predict")
     ar, rules = sets.model, LogitsProcessorList()
-    if isinstance(ar, Processed): ar, rules = ar.ar, ar.logits_processor
+    if isinstance(ar, Processed):
+        ar, rules = ar.ar, LogitsProcessorList(ar.logits_processor)
     if not isinstance(ar, HFModel) or ar.other_ends: raise TypeError(
         "generate needs an HFSeq2Seq or HFCausal with one end token, alone or in "
         "Processed, and knows no masks: use sets.predict")

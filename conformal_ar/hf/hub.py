@@ -6,19 +6,32 @@
 __all__ = ['open_model']
 
 # %% ../../nbs/hf/14_hub.ipynb #a1bcf670
-from transformers import AutoConfig
+import os
 
-from .causal import HFCausal
-from .seq2seq import HFSeq2Seq
-from .tokenizers import shipped_models
+import torch
+
+from .onnx import has_onnx, open_compiled
+from .supported import choose_device
+from .texts import shipped_models
 
 # %% ../../nbs/hf/14_hub.ipynb #ced1e6f9
 def open_model(
-    name:str,             # A shipped name, a folder, or a hub id
+    name:str, # A shipped name, a folder, or a hub id
     device:str|None=None, # Where to run; None: chosen automatically
-)->HFSeq2Seq|HFCausal:
+    dtype:str|None=None,  # Of the weights; None: float32
+    engine:str|None=None, # Either onnx or torch; None: onnx for a shipped model
+): # HFSeq2Seq, HFCausal or Compiled
     "A model of the kind that its configuration names; no code is run"
-    folder = shipped_models().get(name, name)
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    kind = HFSeq2Seq if config.is_encoder_decoder else HFCausal
-    return kind.from_pretrained(name, device=device)
+    engine, shipped = engine or os.environ.get("CONFORMAL_AR_ENGINE"), shipped_models()
+    if engine not in (None, "", "onnx", "torch"):
+        raise ValueError(f"no engine {engine!r}: there are onnx and torch")
+    fits = (name in shipped and dtype in (None, "float32") and engine != "torch"
+            and choose_device(device).type == "cpu" and has_onnx())
+    if fits and (found := open_compiled(name)): return found
+    from transformers import AutoConfig
+    config = AutoConfig.from_pretrained(shipped.get(name, name),
+                                        trust_remote_code=False)
+    if config.is_encoder_decoder: from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
+    else: from conformal_ar.hf.causal import HFCausal as Kind
+    model = Kind.from_pretrained(name, device, dtype and getattr(torch, dtype))
+    return model.compiled() if engine == "onnx" else model

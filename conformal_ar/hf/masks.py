@@ -37,7 +37,7 @@ class Masked(Wrapper):
         super().__init__(ar)
         self.masks, self.name = list(masks), name
 
-    masked, takes_floor = True, from_model("takes_floor")
+    takes_floor = from_model("takes_floor")
     unmasked = from_model("unmasked")
 
     def __repr__(self):

@@ -19,7 +19,6 @@ class Mask(Protocol):
         ...
 class Masked(Wrapper):
     """An `Autoregressor` that gives no probability to what masks forbid"""
-    masked: Any
     takes_floor: Any
     unmasked: Any
     masks: Any

@@ -14,7 +14,6 @@ from typing import Any, Callable, NamedTuple, Sequence
 # %% ../../nbs/hf/09_processors.ipynb #36553c93
 import numpy as np, torch
 from fastcore.basics import patch
-from transformers import LogitsProcessorList
 from ..search.autoregressive import Autoregressor, optional, stepwise_scores
 from ..search.inputs_and_ids import to_device
 from .supported import check_tokens
@@ -50,10 +49,9 @@ class Wrapper:
     score_rounding = from_model("score_rounding")
     scores_by_decoding = from_model("scores_by_decoding")
     tokenizer, device = from_model("tokenizer"), from_model("device")
-    row_bytes, spells = from_model("row_bytes"), from_model("spells")
-    prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
+    spells, open_text = from_model("spells"), from_model("open_text")
     max_target_len = from_model("max_target_len")
-    masked = from_model("masked") # does a wrapper forbid without renormalising?
+    prompts, start_token_id = from_model("prompts"), from_model("start_token_id")
 
     @property
     def bare(self):
@@ -111,7 +109,7 @@ class Processed(Wrapper):
     ):
         super().__init__(ar)
         self.name = name
-        self.logits_processor = LogitsProcessorList(logits_processor)
+        self.logits_processor = list(logits_processor)
         for p in self.logits_processor:
             name = type(p).__name__
             if any(word in name for word in ("ClassifierFreeGuidance", "SynthID")):

@@ -23,12 +23,11 @@ class Wrapper:
     scores_by_decoding: Any
     tokenizer: Any
     device: Any
-    row_bytes: Any
     spells: Any
+    open_text: Any
+    max_target_len: Any
     prompts: Any
     start_token_id: Any
-    max_target_len: Any
-    masked: Any
     ar: Any
     end_token_id: Any
     pad_token_id: Any

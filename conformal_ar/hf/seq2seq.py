@@ -14,18 +14,16 @@ from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCach
 from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
-from .adapter import HFModel, pad_rows
-from .caches import (
-    PrefixLayer, cache_bytes, make_blocks, prefix_bytes, select_rows)
-from .lean import LeanT5, encode, fill_cross, lean_t5, step
+from .adapter import HFModel
+from .caches import PrefixLayer, make_blocks, select_rows
 from .supported import row_tokens, special_id
+from .texts import pad_rows
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):
     "An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"
     auto = AutoModelForSeq2SeqLM
     share = True # may the prefixes of an input share its keys and values?
-    lean = True  # may steps of a plain T5 go without the library's modules?
 
     def _check_kind(self, model):
         if not model.config.is_encoder_decoder: raise TypeError(
@@ -35,19 +33,19 @@ class HFSeq2Seq(HFModel):
         super()._find_tokens()
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
 
+    def _graphs(self):
+        from conformal_ar.hf.graphs import graphs_of
+        return graphs_of(self.model)
+
+
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
 @patch
-def _read(self:HFSeq2Seq, rows, lean=None):
+def _read(self:HFSeq2Seq, rows):
     "Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]"
     ids = pad_rows(rows, self.pad_token_id).to(self.device)
     mask = pad_rows([[1]*len(row) for row in rows], 0).to(self.device)
-    if lean is not None: return encode(lean, ids, mask), mask
     out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
     return out.last_hidden_state, mask
-
-@patch
-def _encoded(self:HFSeq2Seq, inputs, lean=None):
-    return self._read(self._input_ids(inputs), lean)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #c23b2450
 @patch
@@ -85,7 +83,6 @@ class Seq2SeqState(NamedTuple):
     hidden:torch.Tensor # [B, S, D] encoder output
     mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
     owner:torch.Tensor # [R] which input each prefix belongs to; on the host
-    lean:LeanT5=None # Weights for steps without modules, where that may be
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
@@ -99,16 +96,11 @@ def _shares(self:HFSeq2Seq)->bool:
         self.model.set_attn_implementation("shared")
     return config._attn_implementation == "shared"
 
-# %% ../../nbs/hf/05_seq2seq.ipynb #7cd5bf51
-@patch
-def _lean(self:HFSeq2Seq)->LeanT5|None:
-    "Weights for steps that go without the library's modules"
-    return lean_t5(self.model, self.dtype) if self.lean and self._shares() else None
-
 # %% ../../nbs/hf/05_seq2seq.ipynb #e378e161
 @patch
-def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
-    "Logits of a step of any model; the first fills `cross`"
+def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
+    "One token for every row: the new state and the next token's log-probabilities"
+    tokens = to_device(tokens, self.device)
     self._check_positions(own.get_seq_length() + 1)
     encoded, known, more = hidden, cross, dict(attention_mask=mask)
     if len(cross): # after the first step only the shape of what was encoded counts
@@ -121,63 +113,33 @@ def _by_modules(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
                      decoder_input_ids=tokens[:, None], **more,
                      past_key_values=EncoderDecoderCache(own, known))
-    return out.logits[:, -1]
-
-# %% ../../nbs/hf/05_seq2seq.ipynb #96bc8a24
-@patch
-def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens, lean=None):
-    "One token for every row: the new state and the next token's log-probabilities"
-    tokens = to_device(tokens, self.device)
-    if lean is None: logits = self._by_modules(own, cross, hidden, mask, owner, tokens)
-    else:
-        if not len(cross): fill_cross(lean, cross, hidden)
-        logits = step(lean, own, make_blocks(owner, cross, mask, self.dtype), tokens)
-    return Seq2SeqState(own, cross, hidden, mask, owner, lean), self._log_probs(logits)
+    log_probs = self._log_probs(out.logits[:, -1])
+    return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #32fbc7cb
 @patch
-def _begin(self:HFSeq2Seq, hidden, mask, lean=None):
+def _begin(self:HFSeq2Seq, hidden, mask):
     "Take the first decoding step"
     owner, own = torch.arange(len(hidden)), DynamicCache()
     own.layer_class_to_replicate = PrefixLayer
     first = torch.full_like(owner, self.start_token_id)
-    return self._step(own, DynamicCache(), hidden, mask, owner, first, lean)
+    return self._step(own, DynamicCache(), hidden, mask, owner, first)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #98681361
 @patch
 @torch.inference_mode()
 def start(self:HFSeq2Seq, inputs):
     "State and [B, V] log-probabilities after the first step"
-    lean = self._lean()
-    return self._begin(*self._encoded(inputs, lean), lean)
+    return self._begin(*self._encoded(inputs))
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
 @torch.inference_mode()
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    words = self.vocab_size if state.lean is None else len(state.lean.head)
-    rows, tokens = row_tokens(rows, tokens, len(state.owner), words)
+    rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
     return self._step(select_rows(state.own, rows), state.cross, state.hidden,
-                      state.mask, state.owner[rows], tokens, state.lean)
-
-# %% ../../nbs/hf/05_seq2seq.ipynb #ed4c4687
-@patch
-@torch.inference_mode()
-def row_bytes(self:HFSeq2Seq,
-    inputs, # List of texts; the longest counts
-    max_len:int # Decoding steps
-)->int: # Bytes
-    "Memory of one prefix of `max_len` tokens in a search"
-    size, new = self.model.config.hidden_size, dict(device=self.device)
-    hidden = torch.zeros(1, 1, size, dtype=self.dtype, **new)
-    first = torch.tensor([[self.start_token_id]], **new)
-    out = self.quiet(encoder_outputs=BaseModelOutput(hidden), decoder_input_ids=first,
-                     use_cache=True)
-    own = cache_bytes(out.past_key_values.self_attention_cache)
-    cross = cache_bytes(out.past_key_values.cross_attention_cache) + hidden.nbytes
-    source = max(map(len, self._input_ids(inputs)), default=0)
-    return prefix_bytes(own, max_len, out.logits.shape[-1]) + source*cross
+                      state.mask, state.owner[rows], tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True

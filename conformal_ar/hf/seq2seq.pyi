@@ -4,19 +4,17 @@ from typing import NamedTuple
 import torch
 from transformers import DynamicCache
 from .adapter import HFModel
-from .lean import LeanT5
 class HFSeq2Seq(HFModel):
     """An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"""
     auto: Any
     share: bool
-    lean: bool
     start_token_id: Any
     def _check_kind(self, model): ...
     def _find_tokens(self): ...
-    def _read(self, rows, lean=None):
+    def _graphs(self): ...
+    def _read(self, rows):
         """Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]"""
         ...
-    def _encoded(self, inputs, lean=None): ...
     def _check_positions(self, steps):
         """Raise when a decoder with absolute positions has fewer than `steps` of them"""
         ...
@@ -29,16 +27,10 @@ class HFSeq2Seq(HFModel):
     def _shares(self) -> bool:
         """Do the prefixes of an input share its cross-attention keys and values?"""
         ...
-    def _lean(self) -> LeanT5 | None:
-        """Weights for steps that go without the library's modules"""
-        ...
-    def _by_modules(self, own, cross, hidden, mask, owner, tokens):
-        """Logits of a step of any model; the first fills `cross`"""
-        ...
-    def _step(self, own, cross, hidden, mask, owner, tokens, lean=None):
+    def _step(self, own, cross, hidden, mask, owner, tokens):
         """One token for every row: the new state and the next token's log-probabilities"""
         ...
-    def _begin(self, hidden, mask, lean=None):
+    def _begin(self, hidden, mask):
         """Take the first decoding step"""
         ...
     def start(self, inputs):
@@ -47,12 +39,6 @@ class HFSeq2Seq(HFModel):
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...
-    def row_bytes(self, inputs, max_len: int) -> int:
-        """Memory of one prefix of `max_len` tokens in a search
-
-        inputs: List of texts; the longest counts
-        max_len: Decoding steps"""
-        ...
 class Seq2SeqState(NamedTuple):
     """Prefixes that wait to be extended"""
     own: DynamicCache
@@ -60,5 +46,4 @@ class Seq2SeqState(NamedTuple):
     hidden: torch.Tensor
     mask: torch.Tensor
     owner: torch.Tensor
-    lean: LeanT5 = ...
 SHARED: Any

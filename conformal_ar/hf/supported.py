@@ -11,7 +11,6 @@ import hashlib, json, weakref
 
 import torch
 from tokenizers import Tokenizer as FastTokenizer
-from transformers.activations import NewGELUActivation
 
 from ..search.score_checks import AdapterError
 
@@ -33,7 +32,7 @@ def prepare_model(model, device, dtype):
     "The model on its device, if it has none, in evaluation mode, GELU in one kernel"
     for m in model.modules():
         for name, child in m.named_children():
-            if isinstance(child, NewGELUActivation):
+            if type(child).__name__ == "NewGELUActivation":
                 setattr(m, name, torch.nn.GELU(approximate="tanh"))
     placed = getattr(model, "is_quantized", False) or hasattr(model, "hf_device_map")
     return (model if placed else model.to(device=device, dtype=dtype)).eval()
@@ -86,10 +85,11 @@ def check_tokens(ids, inputs, vocab_size):
 def row_tokens(rows, tokens, n, vocab_size):
     "Rows of a state of `n` rows, and a token for each, as tensors on the host"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
+    few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
         "rows and tokens must be lists of one length, at least 1, not of shapes "
         f"{list(rows.shape)} and {list(tokens.shape)}")
-    low, high, least, most = torch.stack([*rows.aminmax(), *tokens.aminmax()]).tolist()
+    low, high, least, most = (int(f()) for x in few for f in (x.min, x.max))
     if low < 0 or high >= n: raise IndexError(
         f"the state has rows 0 to {n - 1}, but row {low if low < 0 else high} is to be "
         "extended")

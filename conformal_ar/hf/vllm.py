@@ -405,13 +405,6 @@ def score(self:VLLMCausal, inputs:Sequence, targets:torch.Tensor)->torch.Tensor:
             scores[i, int(real[i].sum()) - 1] = total
     return scores
 
-# %% ../../nbs/hf/15_vllm.ipynb #d551f36a
-@patch
-def row_bytes(self:VLLMCausal, inputs:Sequence, max_len:int)->int: # Bytes
-    "Memory of a row of a search in this process; the engine has its own limits"
-    prompt = max(map(len, self._input_ids(inputs)), default=0)
-    return 8*(prompt + max_len) + 6*self.vocab_size
-
 # %% ../../nbs/hf/15_vllm.ipynb #e6714c84
 @patch
 def fingerprint(self:VLLMCausal)->str: # 64 hexadecimal digits

@@ -132,9 +132,6 @@ class VLLMCausal(HFCausal):
     def score(self, inputs: Sequence, targets: torch.Tensor) -> torch.Tensor:
         """[B, L] log-probability of every target token after its prompt; 0 for padding"""
         ...
-    def row_bytes(self, inputs: Sequence, max_len: int) -> int:
-        """Memory of a row of a search in this process; the engine has its own limits"""
-        ...
     def fingerprint(self) -> str:
         """SHA-256 of the model's name and version, its tokenizer and special tokens"""
         ...

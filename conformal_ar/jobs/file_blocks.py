@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 import numpy as np
 from fastcore.basics import patch
@@ -22,7 +22,7 @@ from fastcore.basics import patch
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
 from conformal_ar.files.csv_jsonl import (
-    BadRow, at, check_format, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
+    BadRow, at, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
     json_rows, jsonl_text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -113,7 +113,6 @@ def open_blocks(
     "Find the blocks of a file, in one pass"
     path, header, delimiter = Path(path).resolve(), None, None
     parquet = path.suffix.lower() == ".parquet"
-    with open(path, "rb") as file: check_format(path, file.read(8), parquet)
     try:
         if parquet: spans = _spans(_parquet_spans(path, size))
         else: header, delimiter, spans = _text_blocks(path, size, plain)
@@ -155,7 +154,7 @@ def check_column(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #42288ad1
 def digest(
-    path, # A file
+    path:str|Path, # A file
 )->str:
     "SHA-256 of a file"
     found = sha256()
@@ -263,7 +262,7 @@ def member_rows(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #6c916ca4
 def own_columns(
-    records, # Of sets and errors
+    records:Iterable[dict], # Of sets and errors
 )->list: # Names that go between the input and the set
     "The user's columns in all records"
     names = dict.fromkeys(c for r in records for row in member_rows(r)[:1] for c in row)

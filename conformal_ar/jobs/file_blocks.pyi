@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 import numpy as np
 def _lines(data):
     """Bytes as lines; they end at any of the three line ends"""
@@ -55,7 +55,7 @@ def check_column(blocks: Blocks, column: str):
     blocks: The input
     column: Which its rows should have"""
     ...
-def digest(path) -> str:
+def digest(path: str | Path) -> str:
     """SHA-256 of a file
 
     path: A file"""
@@ -102,7 +102,7 @@ def member_rows(record: dict) -> list:
 
     record: Of a set or an error"""
     ...
-def own_columns(records) -> list:
+def own_columns(records: Iterable[dict]) -> list:
     """The user's columns in all records
 
     records: Of sets and errors"""

@@ -17,13 +17,14 @@ from typing import Callable, Iterator
 import numpy as np
 from tqdm import tqdm
 
-from .batch_functions import (
-    PredictBatches, ScoreBatches, why_unidentified, scored_by)
+from .batch_functions import PredictBatches, ScoreBatches
 from .file_blocks import (
-    Blocks, BlockWriter, check_column, digest, open_blocks, read_blocks, write_manifest)
+    BlockWriter, Blocks, check_column, digest, open_blocks, read_blocks, write_manifest)
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
 from ..procedures.pairs import read_pairs
+from ..procedures.procedure import Procedure
+from ..procedures.saving import fingerprint_of_model
 
 # %% ../../nbs/jobs/02_scale.ipynb #b9f35438
 def run_blocks(
@@ -65,7 +66,7 @@ def predict_file(
 
 # %% ../../nbs/jobs/02_scale.ipynb #c9fffe17
 def score_pairs(
-    procedure,           # It need not be calibrated
+    procedure:Procedure, # Not calibrated; its functions are known by their names
     inputs:list,         # [n] inputs
     targets:list,        # [n] texts, or lists of right ones
     folder:str|Path,     # Where blocks are kept
@@ -73,12 +74,11 @@ def score_pairs(
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
-    if why := why_unidentified(procedure): raise ValueError(
-        f"{why}, so blocks of other scores could be taken for its own: give functions "
-        "defined in a module, and a model with fingerprint()")
-    pairs = zip(*read_pairs(inputs, targets))
-    text = jsonl_text([dict(input=x, target=ys) for x, ys in pairs])
-    name = sha256(repr([scored_by(procedure), text]).encode()).hexdigest()[:32]
+    model, pairs = fingerprint_of_model(procedure.model), read_pairs(inputs, targets)
+    if model is None: raise ValueError(f"{type(procedure.model).__name__} needs "
+        "fingerprint(), or blocks of another model could be taken for its own")
+    text = jsonl_text([dict(input=x, target=ys) for x, ys in zip(*pairs)])
+    name = sha256(repr([procedure, model, text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
     make = partial(ScoreBatches, lambda: procedure)
     done = run_blocks(blocks, Path(folder)/name, make, {})

@@ -17,10 +17,10 @@ from fastcore.basics import patch
 from conformal_ar.procedures.calibration_checks import (
     check_calibrated, check_group, check_shape, refuse_ranks, refuse_unbounded,
     warn_selected)
-from ..theory.checks import check_count, check_log_likelihoods, check_risk
+from ..theory.checks import (
+    check_calibrated_groups, check_count, check_log_likelihoods, check_risk)
 from ..theory.guarantee import clopper_pearson_lower, Guarantee
-from ..theory.groups import (
-    by_length, group_numbers, group_rows, input_groups)
+from ..theory.groups import by_length, group_rows, input_groups
 from ..theory.planning import one_risk, plan
 from ..search.sets import rank_p_values
 from ..theory.tolerance import tolerance_region
@@ -82,10 +82,7 @@ def ranks(self:Calibration,
 @patch
 def _delta(self:Calibration, groups):
     "Risk of a confidence bound, shared by all groups"
-    return (1 - check_risk(self._sure, "confidence"))/groups
-
-@patch(as_prop=True)
-def _sure(self:Calibration): return 0.95 if self.confidence is None else self.confidence
+    return (1 - check_risk(self.confidence or 0.95, "confidence"))/groups
 
 # %% ../../nbs/procedures/01_calibration.ipynb #e3933a84
 class Calibrated(NamedTuple):
@@ -106,7 +103,7 @@ def fit_group(self:Calibration, label, scores, groups):
     thresholds, dropped = tolerance_region(scores, ranks)
     if np.isinf(thresholds).any(): refuse_unbounded(self, label, scores, ranks, groups)
     warn_selected(self, label, scores, ranks, dropped)
-    guarantee = self._guaranteed(label, n, len(scores), int(ranks.sum()), groups)
+    guarantee = self.guaranteed(label, n, len(scores), int(ranks.sum()), groups)
     kept = np.sort(scores[fits, 0]) if self.nested else np.empty(0)
     return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
 
@@ -117,18 +114,18 @@ def _times_share(self:Calibration, n, kept, k, groups):
     within, sure = Guarantee.exact(kept, k), self.confidence is not None
     risk = self._delta(2*groups if sure else groups) # half for each of two bounds
     share = clopper_pearson_lower(kept, n, risk)
-    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, self._sure)
-    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self._sure)
+    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, 0.95)
+    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
-def _guaranteed(self:Calibration, label, n, kept, k, groups):
+def guaranteed(self:Calibration, label, n, kept, k, groups):
     "What dropping `k` of the `kept` among `n` pairs guarantees"
     if self.conditional: return self._times_share(n, kept, k, groups)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if self.confidence is None: return exact
     least = exact.lower_bound(1 - self._delta(groups))
-    return Guarantee(least, "pac", n, k, self._sure)
+    return Guarantee(least, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b0034c4a
 @patch
@@ -140,8 +137,10 @@ def group_labels(self:Calibration, inputs, lengths):
 
 @patch
 def group_number(self:Calibration, inputs):
-    "Number of the group of each input"
-    return group_numbers(self.group, inputs, self.guarantees)
+    "Number of the group of each input; `ValueError` for groups not calibrated"
+    found, known = input_groups(self.group, inputs), [*self.guarantees]
+    check_calibrated_groups(found, known)
+    return np.array([known.index(label) for label in found])
 
 # %% ../../nbs/procedures/01_calibration.ipynb #bdc787e2
 @patch
@@ -212,26 +211,38 @@ def score_p_values(self:Calibration,
     return p
 
 # %% ../../nbs/procedures/01_calibration.ipynb #e4581d59
+def _all_scores(found):
+    "[n] rising scores of a group; −∞ for targets that no set can hold"
+    return np.append([-inf]*(found.guarantee.n_cal - len(found.scores)), found.scores)
+
 @patch(as_prop=True)
 def calibration_scores(self:Calibration)->np.ndarray: # [N]
     "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
     if not self.nested: raise TypeError(
         f"{type(self).__name__} keeps no scores: have them again from scores_of")
-    kept = [(g.n_cal, self._found[of].scores) for of, g in self.guarantees.items()]
-    return np.concatenate([np.append(np.full(n - len(s), -inf), s) for n, s in kept])
+    check_calibrated(self)
+    return np.concatenate([_all_scores(found) for found in self._found.values()])
 
 # %% ../../nbs/procedures/01_calibration.ipynb #86d75188
+@patch
+def fit_again(self:Calibration,
+    found:dict, # Label of each group to its Calibrated, with the scores that it kept
+)->dict: # The same at the coverage of now, for the same population
+    "Thresholds and guarantees from the scores that were kept"
+    def fit(label, one):
+        new = self.fit_group(label, _all_scores(one)[:, None], len(found))
+        same = replace(new.guarantee, population=one.guarantee.population)
+        return new._replace(guarantee=same)
+    return {label: fit(label, one) for label, one in found.items()}
+
 def at_coverage(
-    cp,             # A calibrated procedure
+    cp:Calibration, # Calibrated
     coverage:float, # In (0, 1)
-): # A copy; the procedure itself where it kept no scores
+)->Calibration: # A copy; the procedure itself where it kept no scores
     "A calibration at another coverage, from the scores that it kept"
     if not cp.nested: return cp
-    other, of = copy(cp), cp.guarantees
+    check_calibrated(cp)
+    other = copy(cp)
     other.alpha = one_risk(coverage=coverage)
-    labels = [label for label, g in of.items() for _ in range(g.n_cal)]
-    other.calibrate_scores(cp.calibration_scores, None if cp.group is None else labels)
-    for label, found in other._found.items():
-        same = replace(found.guarantee, population=of[label].population)
-        other._found[label] = found._replace(guarantee=same)
+    other._found = other.fit_again(cp._found)
     return other

@@ -46,22 +46,20 @@ class Calibration:
     def _delta(self, groups):
         """Risk of a confidence bound, shared by all groups"""
         ...
-    @property
-    def _sure(self): ...
     def fit_group(self, label, scores, groups):
         """Thresholds of one group, and what they guarantee"""
         ...
     def _times_share(self, n, kept, k, groups):
         """The coverage within the coverable pairs, times a bound on their share"""
         ...
-    def _guaranteed(self, label, n, kept, k, groups):
+    def guaranteed(self, label, n, kept, k, groups):
         """What dropping `k` of the `kept` among `n` pairs guarantees"""
         ...
     def group_labels(self, inputs, lengths):
         """The group of each input, or of targets of these lengths"""
         ...
     def group_number(self, inputs):
-        """Number of the group of each input"""
+        """Number of the group of each input; `ValueError` for groups not calibrated"""
         ...
     def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:
         """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)
@@ -98,15 +96,23 @@ class Calibration:
     def calibration_scores(self) -> np.ndarray:
         """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
         ...
+    def fit_again(self, found: dict) -> dict:
+        """Thresholds and guarantees from the scores that were kept
+
+        found: Label of each group to its Calibrated, with the scores that it kept"""
+        ...
 class Calibrated(NamedTuple):
     """What calibration found for one group of pairs"""
     thresholds: np.ndarray
     guarantee: Guarantee
     coverable: int
     scores: np.ndarray = ...
-def at_coverage(cp, coverage: float):
+def _all_scores(found):
+    """[n] rising scores of a group; −∞ for targets that no set can hold"""
+    ...
+def at_coverage(cp: Calibration, coverage: float) -> Calibration:
     """A calibration at another coverage, from the scores that it kept
 
-    cp: A calibrated procedure
+    cp: Calibrated
     coverage: In (0, 1)"""
     ...

@@ -15,10 +15,9 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, prefix_scores
 from ..search.inputs_and_ids import take
-from ..search.memory import batch_within
+from ..theory.checks import check_count
 from ..theory.groups import by_length
-from .calibration_checks import (
-    check_quantile, check_steps, refuse_budget)
+from .calibration_checks import check_stop
 from .procedure import Procedure
 from ..theory.feasible_checks import check_feasible
 from ..theory.tolerance import step_ranks
@@ -29,14 +28,13 @@ def choose_max_len(
     quantile:float=0.999,  # Share of the lengths that fit, in (0, 1]
 )->int: # The smallest length that at least this share does not exceed
     "A maximum length for decoding (Deutschmann et al. 2024, section 6)"
-    lengths = np.sort(np.asarray(lengths))
-    check_quantile(lengths, quantile)
-    return int(lengths[ceil(quantile*len(lengths)) - 1])
+    lengths = sorted(check_count(length, "a length") for length in lengths)
+    return lengths[ceil(quantile*len(lengths)) - 1]
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #80fb4198
 class DynamicConformalBeams(Procedure):
     "A conformal threshold at every step (Deutschmann et al. 2024, section 4.2)"
-    settings = (*Procedure.settings, "step_alpha", "stop", "too_long")
+    settings = (*Procedure.settings, "step_alpha", "stop")
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -45,25 +43,16 @@ class DynamicConformalBeams(Procedure):
         max_len:int,                # Decoding steps L†, the end token counted
         step_alpha:float|None=None, # In place of coverage: the risk of each step
         stop:str="max_len",         # Where thresholds stop: 'max_len', or all 'ended'
-        too_long:str="miss",        # Longer targets: 'miss', or 'bound' their share
         **kwargs
     ):
-        refuse_budget(kwargs, "max_candidates is the budget of level sets: a search "
-                      "with a threshold for each step has none")
-        self.step_alpha, self.stop, self.too_long = step_alpha, stop, too_long
+        self.step_alpha, self.stop = step_alpha, stop
         super().__init__(model, max_len=max_len, **kwargs)
-        check_steps(self)
+        check_stop(stop, self.group)
 
     @property
     def other_risk(self): return dict(step_alpha=self.step_alpha)
     @property
     def steps(self): return self.max_len
-    @property
-    def conditional(self): return self.too_long == "bound"
-    def out_of_reach(self):
-        why, remedy = super().out_of_reach()
-        if self.step_alpha is None: return why, remedy
-        return why, "Use a larger max_len, a larger step_alpha, or too_long='bound'"
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #5b6f6ed0
 @patch
@@ -76,12 +65,10 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, max_memory=None,
-                   progress=False, max_rows=None):
-    inputs, longest = take(pairs.inputs, pairs.owner), self.lengths(pairs.ids).max()
-    size = batch_within(self.model, pairs.inputs, min(self.max_len, int(longest)),
-                        max_memory, batch_size)
-    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, size,
+def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, progress=False,
+                   max_rows=None):
+    inputs = take(pairs.inputs, pairs.owner)
+    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
                          progress=progress)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #a7370e55

@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..theory.guarantee import (
-    clopper_pearson_interval, Guarantee, rounded_down)
+    Guarantee, clopper_pearson_interval, rounded_down)
 from .calibration_checks import check_classes, check_tested
 from .equivalence import (
     ClassSet, canonical_form, merge_equivalent, merge_summary)
@@ -85,7 +85,9 @@ def evaluate_sets(
         def form(t):
             if isinstance(t, str): return canonical_form(canonicalize, t)
             return [form(u) for u in t]
-        sets, targets = [merged(s) for s in sets], [form(t) for t in targets]
+        sets, forms = [merged(s) for s in sets], [form(t) for t in targets]
+        def asked(s, form, t): return form if s.open is None else t # lines hold texts
+        targets = list(map(asked, sets, forms, targets))
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes = np.array([math.nan if isinstance(s, Abstention) else len(s) for s in sets])
     held, everything = ~np.isnan(oracle), np.isnan(sizes)
@@ -138,16 +140,10 @@ def row(self:Evaluation,
 # %% ../../nbs/procedures/07_evaluation.ipynb #40277128
 @patch
 def by_group(self:Evaluation,
-    groups:Sequence|Callable,   # [n] labels; or a function of an input and a target
-    inputs:Sequence|None=None,  # [n] inputs, needed by a function
-    targets:Sequence|None=None, # [n] targets, needed by a function
-    level:float=0.95,           # Of each interval, in (0, 1)
+    groups:Sequence,  # [n] the label of each pair
+    level:float=0.95, # Of each interval, in (0, 1)
 )->list[dict]: # Rows: group, n, measured, measured_low, measured_high, mean_size
     "Coverage and its Clopper-Pearson interval in each group of pairs"
-    if callable(groups):
-        if inputs is None or targets is None:
-            raise ValueError("a function needs inputs and targets")
-        groups = [groups(x, y) for x, y in zip(inputs, targets)]
     groups = np.asarray(groups)
     if groups.shape != (self.n,):
         raise ValueError(f"{len(groups)} group labels for {self.n} pairs")

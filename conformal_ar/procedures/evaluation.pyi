@@ -37,12 +37,10 @@ class Evaluation:
     def row(self, **first) -> dict:
         """The evaluation as one row of a table of results"""
         ...
-    def by_group(self, groups: Sequence | Callable, inputs: Sequence | None=None, targets: Sequence | None=None, level: float=0.95) -> list[dict]:
+    def by_group(self, groups: Sequence, level: float=0.95) -> list[dict]:
         """Coverage and its Clopper-Pearson interval in each group of pairs
 
-        groups: [n] labels; or a function of an input and a target
-        inputs: [n] inputs, needed by a function
-        targets: [n] targets, needed by a function
+        groups: [n] the label of each pair
         level: Of each interval, in (0, 1)"""
         ...
     def by_size(self, level: float=0.95) -> list[dict]:

@@ -14,7 +14,6 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor, optional, sequence_scores
 from ..search.inputs_and_ids import take
-from ..search.memory import batch_within
 from ..search.hypotheses import target_rows
 from ..search.lines import EVERYTHING, lines_scores
 from .calibration import Calibration
@@ -66,17 +65,15 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 # %% ../../nbs/procedures/03_levelsets.ipynb #24692870
 @patch
 def target_scores(self:ConformalLevelSets, pairs,
-                   batch_size=256, progress=False, max_memory=None, **kwargs):
-    inputs, most = take(pairs.inputs, pairs.owner), int(self.lengths(pairs.ids).max())
+                   batch_size=256, progress=False, **kwargs):
+    inputs = take(pairs.inputs, pairs.owner)
     if self.max_lines: return lines_scores(
         self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,
-        max_memory=max_memory, **kwargs)[:, None]
-    most = min(self.max_len, most)
-    size = batch_within(self.model, inputs, most, max_memory, batch_size)
+        **kwargs)[:, None]
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
-                           batch_size=size, progress=progress)
+                           batch_size=batch_size, progress=progress)
     if self.max_candidates is None: return sums[:, None]
-    return self._within_budget(pairs, sums, max_memory=max_memory, **kwargs)[:, None]
+    return self._within_budget(pairs, sums, **kwargs)[:, None]
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #4366d1b4
 @patch

@@ -15,40 +15,24 @@ import torch
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import (
     check_ids, check_inputs, take, target_lengths)
-from .calibration_checks import check_target
-from .equivalence import have_form
+from .calibration_checks import check_columns, check_target
+from .equivalence import canonical_form
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
-_wanted = ("targets are missing: give inputs and targets, or a table with named "
-           "columns (datasets.Dataset, DataFrame, dictionary of lists, list of "
-           "dictionaries)")
-
-def _columns(table, names):
-    "The named columns of a table, as lists"
+def _columns(table):
+    "The columns input and target of a table, as lists"
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
-    if known is None:
-        table = check_inputs(table)
-        if not all(isinstance(row, dict) for row in table): raise TypeError(_wanted)
-        known = table[0]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"the table has no column {name!r}; it has {list(known)}")
-    if not isinstance(table, list): return [list(table[name]) for name in names]
-    try: return [[row[name] for row in table] for name in names]
-    except KeyError as e:
-        raise ValueError(f"a row of the table has no column {e}") from None
+    check_columns(known)
+    return [list(table[name]) for name in ("input", "target")]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #251d282b
 def read_pairs(
-    inputs:Sequence,            # [N] inputs; or a table of pairs, and then no targets
+    inputs:Sequence,            # [N] inputs; or a table with columns input and target
     targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
 )->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from two sequences or from one table"
-    columns = (input_column, target_column)
-    if targets is None: inputs, targets = _columns(inputs, columns)
+    if targets is None: inputs, targets = _columns(inputs)
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         targets = check_inputs(targets, "targets")
@@ -61,7 +45,6 @@ def read_pairs(
 def encode_targets(
     model:Autoregressor, # Its encode raises ValueError for a text that it cannot spell
     texts:Sequence[str], # [T] targets
-    owner:np.ndarray|None=None, # [T] the pair of each; None: one each
 )->tuple[torch.Tensor, np.ndarray]: # [T, L] ids, of nothing if not spelt; [T] spelt?
     "Ids of targets; a warning where some cannot be spelt, an error where none can"
     def encode(some):
@@ -74,7 +57,7 @@ def encode_targets(
     if not spelt.any(): raise error
     first = int(spelt.argmin())
     why = str(errors[first]).replace("target 0", f"target {first}")
-    warn_missed(~spelt, "cannot be spelt", why, owner)
+    warn_missed(~spelt, "cannot be spelt", why)
     found = model.encode([t for t, s in zip(texts, spelt) if s])
     ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
     ids[:, 0] = model.end_token_id
@@ -86,20 +69,12 @@ def warn_missed(
     lost:np.ndarray, # [T] targets that no set can hold
     why:str,         # What is wrong with them
     first:str="",    # The first of them
-    owner:np.ndarray|None=None,    # [T] the pair of each; None: one each
-    possible:np.ndarray|None=None, # [T] could a set hold them until now? None: yes
 )->None:
     "Warn that no set can hold some targets, if there are any"
-    if not lost.any(): return
-    n, of = int(lost.sum()), len(lost)
-    owner = np.arange(of) if owner is None else owner
-    possible = np.ones(of, bool) if possible is None else possible
-    missed = np.setdiff1d(owner[possible], owner[possible & ~lost])
-    pairs = len(np.unique(owner))
-    they = "they count as misses" if pairs == of else (
-        f"{len(missed)} of {pairs} pairs, which have no other, count as misses")
-    warnings.warn(f"{n} of {of} targets ({n/of:.2%}) {why}; no set can hold them, and "
-                  f"{they}{first and f' ({first})'}", stacklevel=6)
+    if lost.any(): warnings.warn(
+        f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; no set can "
+        "hold them, and a pair that has no other target counts as a miss"
+        f"{first and f' ({first})'}", stacklevel=6)
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):
@@ -123,7 +98,7 @@ def join_pairs(
     else:
         owner = np.repeat(np.arange(len(inputs)), [len(several) for several in targets])
         texts = [text for several in targets for text in several]
-        ids, possible = encode_targets(model, texts, owner)
+        ids, possible = encode_targets(model, texts)
     n_tokens = None # what the model encoded itself is in its vocabulary
     if texts is None: n_tokens = model.start(take(inputs, [0]))[1].shape[1]
     ids = check_ids(ids, model.end_token_id, model.pad_token_id, n_tokens)
@@ -143,11 +118,9 @@ def warn_unheld(
 )->Pairs: # Targets without a form are impossible in it
     "Warn of targets that are too long for a set, or have no canonical form"
     long = pairs.possible & (target_lengths(pairs.ids, end_token_id) > max_len)
-    why = f"have more than {max_len=} tokens"
-    warn_missed(long, why, "", pairs.owner, pairs.possible)
+    warn_missed(long, f"have more than {max_len=} tokens")
     if canonicalize is None: return pairs
     texts = [text for several in pairs.texts for text in several]
-    form, left = have_form(canonicalize, texts), pairs.possible & ~long
-    first = f"{texts[form.argmin()]!r:.60}"
-    warn_missed(~form, "have no canonical form", first, pairs.owner, left)
+    form = np.array([canonical_form(canonicalize, t) is not None for t in texts])
+    warn_missed(~form, "have no canonical form", f"{texts[form.argmin()]!r:.60}")
     return pairs._replace(possible=pairs.possible & form)

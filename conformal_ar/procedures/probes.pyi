@@ -20,7 +20,6 @@ class Probe:
     scores: Any
     seen: Any
     texts: Any
-    usual: Any
     def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST):
         """inputs: [n] as the model takes them
         ids: [n, L] target ids with the end token, padded
@@ -54,9 +53,9 @@ class Probe:
         ...
     @classmethod
     def read(cls, fields: dict) -> Probe:
-        """A probe from its fields; `ValueError` for what cannot be one
+        """A probe from its fields
 
-        fields: As of asdict; types are checked"""
+        fields: As of asdict"""
         ...
 def _scores_on_host(scores):
     """Scores on the host; −∞ from the first impossible token on"""
@@ -97,8 +96,9 @@ def visible_state(model):
 def _input_fields(inputs):
     """Inputs as JSON; `TypeError` where that is not possible"""
     ...
-def _is_json(x): ...
-PROBE_FIELDS: Any
+def _is_json(x):
+    """Does it come back from JSON as it was?"""
+    ...
 def input_hashes(inputs: Sequence) -> tuple:
     """Hashes of 32 bits, by which inputs are found again
 

@@ -25,7 +25,7 @@ from .calibration_checks import (
     check_calibrated, check_texts, refuse_lines)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
-from ..theory.groups import by_length, group_rows
+from ..theory.groups import by_length
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import Probe, input_hashes, warn_known
@@ -101,7 +101,7 @@ def target_scores(self:Procedure,
 def decode(self:Procedure,
     inputs:Sequence,       # [n] inputs
     thresholds:np.ndarray, # [steps], or [n, steps] for each input
-    **kwargs,              # For the search (progress, max_rows, max_memory)
+    **kwargs,              # For the search (progress, max_rows)
 )->Hypotheses: # All rows whose scores reach the thresholds
     "The search: from prefix to prefix, or for lines"
     if self.max_lines: return lines_search(
@@ -128,7 +128,7 @@ def best_rows(self:Procedure,
     return most_probable(self.model, inputs, self.max_len, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #c0a1b2d4
-ROW_OPTIONS = "max_rows", "max_memory" # these change no set
+ROW_OPTIONS = "max_rows", # they change no set
 
 def check_options(options, *known):
     "`TypeError` for a keyword that a later call does not take"
@@ -140,13 +140,11 @@ def check_options(options, *known):
 # %% ../../nbs/procedures/02_procedure.ipynb #7d0e2504
 @patch
 def read(self:Procedure,
-    inputs:Sequence,            # [N] inputs, or a table
+    inputs:Sequence,            # [N] inputs; or a table with columns input and target
     targets:Sequence|None=None, # [N] targets, as for read_pairs
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
 )->Pairs: # Inputs, ids of targets, and which of these are possible
     "Inputs and targets, read once; a warning where no set can hold a target"
-    inputs, targets = read_pairs(inputs, targets, input_column, target_column)
+    inputs, targets = read_pairs(inputs, targets)
     optional(self.model, "check")(inputs)
     pairs, end = join_pairs(self.model, inputs, targets), self.model.end_token_id
     most = np.inf if self.max_lines else self.max_len # open lines hold longer ones
@@ -183,11 +181,9 @@ def check_model(self:Procedure, pairs, probe=None):
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
-    inputs:Sequence,            # [N] inputs; or a table with named columns
+    inputs:Sequence,            # [N] inputs; or a table with columns input and target
     targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
     *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
     probe:tuple|None=None, # Inputs and targets to keep in the file; None: some of these
     progress:bool=False,        # Show a progress bar?
     **kwargs,                   # For scoring or search (batch_size, max_rows)
@@ -195,7 +191,7 @@ def calibrate(self:Procedure,
     "Find the thresholds on pairs that are exchangeable with the inputs to come"
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
     new = copy(self) # who predicts meanwhile has the old calibration
-    pairs = new.read(inputs, targets, input_column, target_column)
+    pairs = new.read(inputs, targets)
     new.check_model(pairs, probe)
     new.calibrate_scores(*new.scores(pairs, progress=progress, **kwargs))
     self.__dict__ = vars(new) # all at once
@@ -207,7 +203,7 @@ def search(self:Procedure,
     inputs:Sequence,     # [n] inputs
     *,
     progress:bool=False, # Show a progress bar?
-    **kwargs,            # For the search (max_rows, max_memory)
+    **kwargs,            # For the search (max_rows)
 )->Hypotheses: # The members of all sets
     "Decode the inputs into one table"
     self = copy(self) # it may be calibrated again meanwhile
@@ -274,7 +270,7 @@ def predict(self:Procedure,
     inputs:Sequence|str, # [n] inputs; or one text
     *,
     progress:bool=False, # Show a progress bar?
-    **kwargs,            # For the search (max_rows, max_memory)
+    **kwargs,            # For the search (max_rows)
 )->list[PredictionSet]|PredictionSet: # A set for each input, most probable first
     "Sets that hold the target with the guaranteed probability; a set may be empty"
     now, one = copy(self), isinstance(inputs, str) # one calibration
@@ -294,43 +290,17 @@ def p_values(self:Procedure, inputs, candidates, **kwargs):
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch
 def evaluate(self:Procedure,
-    inputs:Sequence,            # [n] test inputs; or a table with named columns
+    inputs:Sequence,            # [n] test inputs; or a table, as for calibrate
     targets:Sequence|None=None, # [n] targets, as for calibrate
-    *,
-    input_column:str="input",   # Column of the inputs in a table
-    target_column:str="target", # Column of the targets in a table
-    **kwargs,                   # For the search (progress, max_rows, max_memory)
+    **kwargs,                   # For the search (progress, max_rows)
 )->Evaluation: # Coverage with its interval, set sizes, oracle sizes
     "Predict test inputs and compare with their targets, by class with `canonicalize`"
     now = copy(self) # it may be calibrated again meanwhile
-    pairs, sets = now._tested(inputs, targets, input_column, target_column, **kwargs)
+    check_calibrated(now)
+    pairs = now.read(inputs, targets)
+    warn_known(now.known, pairs.inputs)
+    sets = now.sets(now.search(pairs.inputs, **kwargs), pairs.inputs)
     return evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #d1723f32
-@patch
-def _tested(self:Procedure, inputs, targets, *columns, **kwargs):
-    "Test pairs and their sets"
-    self.guarantees
-    pairs = self.read(inputs, targets, *columns)
-    warn_known(self.known, pairs.inputs)
-    return pairs, self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #2482c9e8
-@patch
-def evaluate_groups(self:Procedure,
-    inputs:Sequence,            # [n] test inputs; or a table with named columns
-    targets:Sequence|None=None, # [n] targets, as for calibrate
-    **kwargs,                   # As for evaluate
-)->dict: # Label to Evaluation, for the groups that occur
-    "As `evaluate`, in each group; by length, the first target says which"
-    now = copy(self)
-    pairs, sets = now._tested(inputs, targets, **kwargs)
-    first = np.unique(pairs.owner, return_index=True)[1]
-    labels = now.group_labels(pairs.inputs, now.lengths(pairs.ids[first]))
-    groups = group_rows(now.group, labels, len(sets))
-    return {label: evaluate_sets(take(sets, rows), take(pairs.texts, rows),
-                                 now.guarantees[label], now.canonicalize)
-            for label, rows in groups.items() if len(rows)}
 
 # %% ../../nbs/procedures/02_procedure.ipynb #3903145e
 @patch

@@ -58,13 +58,11 @@ class Procedure(Calibration):
 
         inputs: [n] inputs"""
         ...
-    def read(self, inputs: Sequence, targets: Sequence | None=None, input_column: str='input', target_column: str='target') -> Pairs:
+    def read(self, inputs: Sequence, targets: Sequence | None=None) -> Pairs:
         """Inputs and targets, read once; a warning where no set can hold a target
 
-        inputs: [N] inputs, or a table
-        targets: [N] targets, as for read_pairs
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table"""
+        inputs: [N] inputs; or a table with columns input and target
+        targets: [N] targets, as for read_pairs"""
         ...
     def scores(self, pairs: Pairs, **kwargs) -> tuple[np.ndarray, list | None]:
         """Scores of pairs, each of its best target, and the label of the group of each
@@ -75,13 +73,11 @@ class Procedure(Calibration):
     def check_model(self, pairs, probe=None):
         """`ValueError` unless a score is a function of its pair; keeps a probe"""
         ...
-    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
+    def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
         """Find the thresholds on pairs that are exchangeable with the inputs to come
 
-        inputs: [N] inputs; or a table with named columns
+        inputs: [N] inputs; or a table with columns input and target
         targets: [N] texts, or lists of right texts; or ids [N, L]
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table
         probe: Inputs and targets to keep in the file; None: some of these
         progress: Show a progress bar?"""
         ...
@@ -120,21 +116,10 @@ class Procedure(Calibration):
     def p_values(self, inputs, candidates, **kwargs):
         """P-values in (0, 1] of given texts, whether they are members or not"""
         ...
-    def evaluate(self, inputs: Sequence, targets: Sequence | None=None, *, input_column: str='input', target_column: str='target', **kwargs) -> Evaluation:
+    def evaluate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`
 
-        inputs: [n] test inputs; or a table with named columns
-        targets: [n] targets, as for calibrate
-        input_column: Column of the inputs in a table
-        target_column: Column of the targets in a table"""
-        ...
-    def _tested(self, inputs, targets, *columns, **kwargs):
-        """Test pairs and their sets"""
-        ...
-    def evaluate_groups(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> dict:
-        """As `evaluate`, in each group; by length, the first target says which
-
-        inputs: [n] test inputs; or a table with named columns
+        inputs: [n] test inputs; or a table, as for calibrate
         targets: [n] targets, as for calibrate"""
         ...
     def save(self, folder: str, notes: dict | None=None) -> Path:

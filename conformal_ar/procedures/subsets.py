@@ -13,10 +13,8 @@ from fastcore.meta import delegates
 
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..search.memory import rows_within
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
-from .calibration_checks import refuse_budget
 from .equivalence import canonical_form
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows
@@ -26,7 +24,7 @@ from ..theory.feasible_checks import check_feasible
 # %% ../../nbs/procedures/05_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(Procedure):
     "The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"
-    settings = (*Procedure.settings, "beam_alpha", "width", "by_class")
+    settings = (*Procedure.settings, "beam_alpha", "width")
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -35,16 +33,10 @@ class ConformalBeamSubsets(Procedure):
         max_len:int,                # Decoding steps, the end token counted
         width:int=5,                # Beam width b
         beam_alpha:float|None=None, # In place of coverage: the risk within the beam
-        by_class:bool=False,        # Is a target's score that of its class?
         **kwargs
     ):
-        self.beam_alpha, self.by_class = beam_alpha, bool(by_class)
-        self.width = check_count(width, "width")
-        refuse_budget(
-            kwargs, "a beam is its own budget: give width, not max_candidates")
+        self.beam_alpha, self.width = beam_alpha, check_count(width, "width")
         super().__init__(model, max_len=max_len, **kwargs)
-        if self.by_class and self.canonicalize is None: raise ValueError(
-            "by_class=True needs canonicalize, the function that says what a class is")
 
     @property
     def conditional(self): return self.beam_alpha is not None
@@ -65,9 +57,7 @@ def ranks(self:ConformalBeamSubsets, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/05_subsets.ipynb #32bc3233
 @patch
-def _beams(self:ConformalBeamSubsets, inputs, max_memory=None, batch_size=None, **more):
-    if max_memory is not None: more["max_rows"] = rows_within(
-        self.model, inputs, self.max_len, max_memory)
+def _beams(self:ConformalBeamSubsets, inputs, batch_size=None, **more):
     return beam_search(self.model, inputs, self.width, self.max_len, **more)
 
 @patch
@@ -75,20 +65,16 @@ def target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
     beams = self._beams(pairs.inputs, **kwargs)
     return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
 
-# %% ../../nbs/procedures/05_subsets.ipynb #0e9a07f5
-@patch
-def _forms(self:ConformalBeamSubsets, ids):
-    "Canonical forms of sequences"
-    return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
-
 # %% ../../nbs/procedures/05_subsets.ipynb #0fa65041
 @patch
 def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
     "[T] the best row of each target's class; −1 where the beam has none"
-    best, known = {}, zip(beams.owner, self._forms(beams.tokens))
+    def forms(ids):
+        return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
+    best, known = {}, zip(beams.owner, forms(beams.tokens))
     for row, key in enumerate(known): best.setdefault(key, row) # the first is the best
     for o in owner: best[o, None] = -1                          # no form, no class
-    return np.array([best.get(key, -1) for key in zip(owner, self._forms(ids))])
+    return np.array([best.get(key, -1) for key in zip(owner, forms(ids))])
 
 # %% ../../nbs/procedures/05_subsets.ipynb #bbcd6c2c
 @patch
@@ -97,10 +83,10 @@ def scores_in(self:ConformalBeamSubsets,
     ids:torch.Tensor, # [T, L] ids of targets, padded
     owner:np.ndarray|None=None, # [T] the input of each target; None: in order
 )->np.ndarray: # [T] log-likelihood per token; −∞ outside the beam
-    "Scores of targets in their beams; by class, of the best member of the class"
+    "Scores of targets in their beams; with canonicalize, of the best of their class"
     owner = np.arange(len(ids)) if owner is None else owner
     if len(beams) == 0: return np.full(len(ids), -np.inf)
-    if self.by_class: rows = self._class_rows(beams, ids, owner)
+    if self.canonicalize: rows = self._class_rows(beams, ids, owner)
     else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
     return np.where(rows >= 0, beams.scores[rows], -np.inf)
 

@@ -10,14 +10,12 @@ class ConformalBeamSubsets(Procedure):
     """The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"""
     settings: Any
     beam_alpha: Any
-    by_class: Any
     width: Any
-    def __init__(self, model: Autoregressor, *, max_len: int, width: int=5, beam_alpha: float | None=None, by_class: bool=False, **kwargs):
+    def __init__(self, model: Autoregressor, *, max_len: int, width: int=5, beam_alpha: float | None=None, **kwargs):
         """model: The model
         max_len: Decoding steps, the end token counted
         width: Beam width b
-        beam_alpha: In place of coverage: the risk within the beam
-        by_class: Is a target's score that of its class?"""
+        beam_alpha: In place of coverage: the risk within the beam"""
         ...
     @property
     def conditional(self): ...
@@ -29,16 +27,13 @@ class ConformalBeamSubsets(Procedure):
     def ranks(self, n, groups=1, steps=None):
         """How many scores a calibration on `n` pairs may drop"""
         ...
-    def _beams(self, inputs, max_memory=None, batch_size=None, **more): ...
+    def _beams(self, inputs, batch_size=None, **more): ...
     def target_scores(self, pairs, **kwargs): ...
-    def _forms(self, ids):
-        """Canonical forms of sequences"""
-        ...
     def _class_rows(self, beams, ids, owner):
         """[T] the best row of each target's class; −1 where the beam has none"""
         ...
     def scores_in(self, beams: Hypotheses, ids: torch.Tensor, owner: np.ndarray | None=None) -> np.ndarray:
-        """Scores of targets in their beams; by class, of the best member of the class
+        """Scores of targets in their beams; with canonicalize, of the best of their class
 
         beams: Beam-search results of the inputs
         ids: [T, L] ids of targets, padded

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from ..theory.checks import check_count
 from conformal_ar.search.inputs_and_ids import (
-    check_ids, check_log_probs, input_length, real_tokens, take,
-    target_lengths, to_device)
+    check_ids, check_log_probs, input_length, real_tokens, take, target_lengths,
+    to_device)
 
 # %% ../../nbs/search/00_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable
@@ -70,11 +70,10 @@ class Defaults:
     start_token_id = None # what decoding starts with; None where it follows a prompt
     prompts = None        # prompts(inputs) gives what is read first, and its mask
     other_ends = ()       # ids that end a sequence as the end token does
-    row_bytes = None      # row_bytes(inputs, max_len): memory of a prefix in a search
     logits_processor = () # rules of transformers that it applies
-    masked = False        # does it forbid tokens without renormalising?
     masks = ()            # what forbids them
     spells = None         # spells(token) gives the text of a token
+    open_text = "{}…".format # the text of a prefix to that of all that begin so
 
     def __init__(self, model): # a wrapper has models below it
         self.bare = self.unmasked = model
@@ -162,10 +161,10 @@ def stepwise_scores(
     floor:torch.Tensor|None=None, # [B, L] where lower values need not be exact
 )->torch.Tensor: # [B, L] natural log-probabilities, 0 on padding; −∞ once impossible
     "Log-probabilities of given targets along the path of decoding, one token at a time"
-    def told(rows, step):
+    def floor_at(rows, step):
         known = floor is not None and optional(ar, "takes_floor")
         return dict(floor=floor[rows, step].cpu()) if known else {}
-    state, log_probs = ar.start(inputs, **told(slice(None), 0))
+    state, log_probs = ar.start(inputs, **floor_at(slice(None), 0))
     targets, device = targets.cpu(), log_probs.device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
     scores = torch.zeros(targets.shape, dtype=log_probs.dtype)
@@ -180,6 +179,6 @@ def stepwise_scores(
         going, rows = going.nonzero()[:, 0], rows[going]
         if not len(rows): break
         state, log_probs = ar.extend(state, going, targets[rows, step],
-                                     **told(rows, step + 1))
+                                     **floor_at(rows, step + 1))
     impossible = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(impossible & real, -torch.inf).to(device)

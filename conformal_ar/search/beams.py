@@ -97,7 +97,7 @@ def most_probable(
     ar:Autoregressor, # The model
     inputs:Sequence,  # [n] conditions
     max_len:int,      # Decoding steps, the end token counted
-    **kwargs,         # For the searches (max_rows, max_memory, progress)
+    **kwargs,         # For the searches (max_rows, progress)
 )->Hypotheses: # One row for each input that has any
     "The most probable sequence of each input; below 1/1000 the best of a beam of 5"
     left, tables = np.arange(len(inputs)), []
@@ -108,7 +108,5 @@ def most_probable(
                                  normalize=False, **kwargs)
         keep(table)
         left = left[table.set_sizes == 0]
-    if len(left):
-        known = {k: v for k, v in kwargs.items() if k in ("max_rows", "progress")}
-        keep(beam_search(ar, take(inputs, left), 5, max_len, **known))
+    if len(left): keep(beam_search(ar, take(inputs, left), 5, max_len, **kwargs))
     return best_per_input(join_tables(tables, tables[0], ar.pad_token_id))

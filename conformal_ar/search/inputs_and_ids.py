@@ -95,20 +95,15 @@ def check_ids(
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)
-    def refuse(bad, why): # what `why` says of the first bad target, or place in it
-        if not bad.any(): return
-        i, *step = bad.nonzero()[0].tolist()
-        raise ValueError(f"target {i} {why(i, *step)}")
-    refuse(lengths > ids.shape[1], lambda i:
-        f"has no end token (id {end_token_id}): target ids must be whole sequences")
-    refuse(ids < 0, lambda i, step: "has a negative id")
-    if n_tokens is not None: refuse(ids >= n_tokens, lambda i, step:
-        f"has the id {int(ids[i].max())}, but the model knows {n_tokens} tokens, 0 to "
-        f"{n_tokens - 1}")
-    if pad_token_id != end_token_id:
-        refuse((ids == pad_token_id) & ~after, lambda i, step:
-            f"has padding (id {pad_token_id}) at position {step}, before its end "
-            "token: padding is no token of a sequence")
+    odd = {f"has no end token (id {end_token_id}): target ids must be whole sequences":
+               lengths > ids.shape[1],
+           "has a negative id": (ids < 0).any(1),
+           f"has an id that is none of the {n_tokens} tokens of the model":
+               (ids >= (n_tokens or torch.inf)).any(1),
+           f"has padding (id {pad_token_id}) before its end token":
+               ((ids == pad_token_id) & ~after).any(1) & (pad_token_id != end_token_id)}
+    for why, bad in odd.items():
+        if bad.any(): raise ValueError(f"target {int(bad.nonzero()[0])} {why}")
     return ids
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #46e41bde

@@ -48,19 +48,19 @@ def _tried_pairs(inputs, lengths, pairs):
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e1
 def _walked(ar, twice):
     "The model, its states extended otherwise before, or in a batch with such rows"
-    def start(inputs, **told):
-        state, log_probs = ar.start(inputs, **told)
+    def start(inputs, **floor):
+        state, log_probs = ar.start(inputs, **floor)
         return (state, log_probs), log_probs
-    def extend(state, rows, tokens, **told):
+    def extend(state, rows, tokens, **floor):
         state, log_probs = state
         best = log_probs.cpu()[rows].scatter(1, tokens[:, None], -torch.inf).max(1)
         other = tokens.where(best.values == -torch.inf, best.indices)
-        if not twice: ar.extend(state, rows, other, **told)
+        if not twice: ar.extend(state, rows, other, **floor)
         else:
             n, rows = len(rows), torch.cat([rows, rows.flip(0), rows])
-            told = {name: torch.cat([x, x.flip(0), x]) for name, x in told.items()}
+            floor = {name: torch.cat([x, x.flip(0), x]) for name, x in floor.items()}
             tokens = torch.cat([tokens, tokens.flip(0), other])
-        state, log_probs = ar.extend(state, rows, tokens, **told)
+        state, log_probs = ar.extend(state, rows, tokens, **floor)
         return (state, log_probs), log_probs[n:2*n].flip(0) if twice else log_probs
     return SimpleNamespace(start=start, extend=extend, end_token_id=ar.end_token_id,
                            pad_token_id=ar.pad_token_id,

@@ -16,7 +16,7 @@ from fastcore.basics import patch
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionSet:
     "The sequences predicted for one input, most probable first"
-    texts:list[str]         # [R] the members
+    texts:list[str]         # [R] the members; of open lines as 14…
     scores:np.ndarray       # [R] log-likelihoods of whole sequences, in nats, falling
     tokens:list[tuple[int, ...]] # [R] their token ids
     truncated:bool=False    # Did the search run out of budget?
@@ -27,23 +27,18 @@ class PredictionSet:
     encode:object=None # With open lines: the model's encode, which finds texts in them
 
     def __post_init__(self):
-        tokens = [tuple(int(i) for i in t) for t in self.tokens]
-        scores, n = np.asarray(self.scores, dtype=np.float64), len(self.texts)
-        if scores.shape != (n,) or len(tokens) != n: raise ValueError(
-            f"{n} texts, {len(tokens)} token sequences and scores of shape "
-            f"{scores.shape}: a set needs one of each per member")
+        n, arrays = len(self.texts), dict(scores=float, p_values=float, open=bool)
+        plain = {name: np.asarray(getattr(self, name), kind)
+                 for name, kind in arrays.items() if getattr(self, name) is not None}
+        if len(self.tokens) != n or any(x.shape != (n,) for x in plain.values()):
+            raise ValueError(f"a set of {n} texts needs a score, token ids and, if "
+                             "there are any, a p-value for each of them")
+        scores = plain["scores"]
         if np.isnan(scores).any() or (scores[1:] > scores[:-1]).any(): raise ValueError(
             "the scores of a set must be in descending order and hold no NaN")
-        plain = dict(texts=list(self.texts), scores=scores, tokens=tokens,
-                     truncated=bool(self.truncated), certified=bool(self.certified))
-        if self.p_values is not None:
-            plain["p_values"] = np.asarray(self.p_values, dtype=np.float64)
-            if plain["p_values"].shape != (n,):
-                raise ValueError("a set needs one p-value per member")
-        if self.open is not None:
-            plain["open"] = np.asarray(self.open, dtype=bool)
-            if plain["open"].shape != (n,):
-                raise ValueError("a set needs to know of each line if it is open")
+        plain |= dict(texts=list(self.texts), truncated=bool(self.truncated),
+                      tokens=[tuple(map(int, t)) for t in self.tokens],
+                      certified=bool(self.certified))
         for name, value in plain.items(): object.__setattr__(self, name, value)
 
     def __len__(self): return len(self.texts)
@@ -78,12 +73,6 @@ def _ids(self:PredictionSet, text):
     try: return tuple(self.encode([text])[0].tolist())
     except ValueError: return ()
 
-@patch(as_prop=True)
-def lines(self:PredictionSet)->list[str]: # [R]; open ones end in …
-    "The lines as they are printed"
-    if self.open is None: return self.texts
-    return [t + "…"*bool(goes_on) for t, goes_on in zip(self.texts, self.open)]
-
 # %% ../../nbs/search/05_sets.ipynb #6fa35ba9
 @patch
 def asdict(self:PredictionSet)->dict: # Lists, numbers and strings, ready for JSON
@@ -116,7 +105,7 @@ def _marks(self:PredictionSet):
 # %% ../../nbs/search/05_sets.ipynb #449ed3b2
 @patch
 def __repr__(self:PredictionSet):
-    shown = [_brief(t) for t in self.lines[:5]]
+    shown = [_brief(t) for t in self.texts[:5]]
     if len(self) > 5: shown.append(f"… {len(self) - 5} more")
     name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
@@ -127,7 +116,7 @@ def __repr__(self:PredictionSet):
 def _columns(self:PredictionSet): # Heading to texts
     "What a table of the set shows"
     probability = [f"{p:.3g}" for p in self.probabilities]
-    return dict(sequence=self.lines, probability=probability)
+    return dict(sequence=self.texts, probability=probability)
 
 # %% ../../nbs/search/05_sets.ipynb #04f877f0
 @patch

@@ -31,10 +31,6 @@ class PredictionSet:
     def _ids(self, text):
         """Token ids of a text; none where it cannot be spelt, which … alone holds"""
         ...
-    @property
-    def lines(self) -> list[str]:
-        """The lines as they are printed"""
-        ...
     def asdict(self) -> dict:
         """The fields as a dictionary; `PredictionSet(**d)` gives the set back"""
         ...

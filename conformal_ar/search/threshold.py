@@ -16,10 +16,9 @@ from fastcore.basics import patch
 from .autoregressive import Autoregressor, optional
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, to_device, to_host)
-from .memory import rows_within
 from ..theory.checks import check_count
 from .hypotheses import (
-    Hypotheses, best_per_owner, check_thresholds, gather, holds, widened)
+    Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked)
 
 # %% ../../nbs/search/02_threshold.ipynb #05d832e9
 class Prefixes(NamedTuple):
@@ -46,17 +45,13 @@ class Prefixes(NamedTuple):
                         longer(self.log_probs, log_probs), np.full(len(rows), step),
                         self.sums[rows] + log_probs)
 
-    def join(self, longer, pad_token_id):
-        "These, padded, and others that have at least as many tokens"
-        width = longer.tokens.shape[1]
-        padded = self._replace(tokens=widened(self.tokens, width, pad_token_id),
-                               log_probs=widened(self.log_probs, width, 0))
-        return Prefixes(*map(np.concatenate, zip(padded, longer)))
+    def join(self, others, pad_token_id):
+        "These and others, padded to one width"
+        sums = np.concatenate([self.sums, others.sums])
+        return Prefixes(**stacked([self, others], pad_token_id), sums=sums)
 
 # %% ../../nbs/search/02_threshold.ipynb #82cf4525
-def empty_prefixes(
-    owner:Sequence[int], # [R] index of the input of each row
-)->Prefixes:
+def empty_prefixes(owner:Sequence[int])->Prefixes:
     "One empty prefix for each owner"
     n = len(owner)
     return Prefixes(owner=np.array(owner, np.int64), tokens=np.zeros((n, 0), np.int64),
@@ -97,11 +92,7 @@ def passing(
     return rows[keep], tokens[keep], values[keep]
 
 # %% ../../nbs/search/02_threshold.ipynb #4410a9b8
-def part_end(
-    owner:np.ndarray, # [R] input of each row, equal ones together
-    max_rows:int,     # Most rows in a part
-    whole:bool=False, # Keep all rows of an input in one part?
-)->int: # Rows of the first part
+def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
     "Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"
     n = len(owner)
     if n <= max_rows: return n
@@ -246,7 +237,6 @@ def threshold_search(
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int|None=None, # Prefixes in a call (1024 or the budget); changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
-    max_memory:int|None=None, # Bytes; sets max_rows for models that have row_bytes
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
     progress:bool=False, # Show a progress bar?
     targets:torch.Tensor|None=None, # [n, L] ids: an input ends with or without its own
@@ -255,14 +245,12 @@ def threshold_search(
     check_count(max_len, "max_len")
     if max_rows is None: max_rows = max(1024, max_candidates or 0)
     check_count(max_rows, "max_rows")
-    if max_memory is not None: max_rows = rows_within(ar, inputs, max_len, max_memory)
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None: check_count(max_candidates, "max_candidates")
     if (max_candidates or 0) > max_rows: raise ValueError(
-        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}"
-        f"{', as max_memory allows'*(max_memory is not None)}): allow more rows, or "
-        "calibrate with another budget")
+        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}): "
+        "allow more rows, or calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
     walk = Walk(ar, t, max_len, normalize,
                  max_rows, max_candidates, len(inputs), targets)

@@ -20,13 +20,11 @@ class Prefixes(NamedTuple):
     def extend(self, rows, tokens, log_probs, step):
         """Continue `rows`, which have `step - 1` tokens, by one more"""
         ...
-    def join(self, longer, pad_token_id):
-        """These, padded, and others that have at least as many tokens"""
+    def join(self, others, pad_token_id):
+        """These and others, padded to one width"""
         ...
 def empty_prefixes(owner: Sequence[int]) -> Prefixes:
-    """One empty prefix for each owner
-
-    owner: [R] index of the input of each row"""
+    """One empty prefix for each owner"""
     ...
 def token_floor(live: Prefixes, threshold: np.ndarray, size: int) -> np.ndarray:
     """A little less than the least log-probability with which each prefix goes on
@@ -45,11 +43,7 @@ def passing(live: Prefixes, log_probs: torch.Tensor, threshold: np.ndarray, step
     normalize: Is the score divided by the number of tokens?"""
     ...
 def part_end(owner: np.ndarray, max_rows: int, whole: bool=False) -> int:
-    """Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`
-
-    owner: [R] input of each row, equal ones together
-    max_rows: Most rows in a part
-    whole: Keep all rows of an input in one part?"""
+    """Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"""
     ...
 class Walk:
     """The bookkeeping of one threshold search"""
@@ -99,7 +93,7 @@ class Walk:
     def table(self, stop):
         """What was found so far"""
         ...
-def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, max_memory: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
+def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
     """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)
 
     ar: The model
@@ -109,7 +103,6 @@ def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, 
     normalize: Is the score of a prefix divided by its number of tokens?
     max_rows: Prefixes in a call (1024 or the budget); changes no result
     max_candidates: Most unfinished prefixes of an input at a step
-    max_memory: Bytes; sets max_rows for models that have row_bytes
     stop: Where thresholds stop: 'max_len', or all 'ended'
     progress: Show a progress bar?
     targets: [n, L] ids: an input ends with or without its own"""

@@ -92,8 +92,9 @@ def picture(
 # %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001
 @patch
 def drawn(self:MoleculeSet, i):
-    "Member i as RDKit's molecule, and marks of its drawing"
-    return rdkit_modules()[0].MolFromSmiles(self.keys[i]), {}
+    "Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"
+    whole = self.open is None or not self.open[i]
+    return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
 
 @patch
 def picture(self:MoleculeSet, i, size=(200, 140)):
@@ -152,7 +153,9 @@ def _png_title(png, lines, scale):
 # %% ../../nbs/tasks/08_chemistry.ipynb #3a13fba2
 def _legends(s, most):
     "Rank, probability and p-value of the first members"
-    said = [f"{i}:  p {p:.2g}" for i, p in enumerate(s.probabilities[:most], 1)]
+    begins = [""]*len(s) if s.open is None else [t*o for t, o in zip(s, s.open)]
+    said = [f"{i}:  {t} p {p:.2g}".replace("   ", "  ") for i, (t, p) in
+            enumerate(zip(begins, s.probabilities[:most]), 1)]
     if s.p_values is None: return said
     return [f"{l}, p-value {v:.2g}" for l, v in zip(said, s.p_values)]
 

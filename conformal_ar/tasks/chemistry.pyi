@@ -25,7 +25,7 @@ def by_inchi(smiles: str) -> str | None:
 class MoleculeSet(ClassSet):
     """A prediction set of molecules, each with the probability of all its strings"""
     def drawn(self, i):
-        """Member i as RDKit's molecule, and marks of its drawing"""
+        """Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"""
         ...
     def picture(self, i, size=(200, 140)):
         """Member i as SVG"""

@@ -107,21 +107,29 @@ def number_atoms(
     return renumbered, order
 
 # %% ../../nbs/tasks/20_edits.ipynb #de3324dc
+def _sides(text):
+    "Reactants, reagents, product; an arrow -> or <- is a dative bond"
+    sides = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
+    if len(sides) in (1, 3): return (*sides, "", "")[:3]
+    raise ValueError("more than one reaction arrow, or half of one")
+
 def flask(
     text:str, # SMILES of a mixture or of a reaction, perhaps with an extension |...|
 )->str: # SMILES of a mixture
-    "What stands before the product; an arrow -> or <- is a dative bond"
-    sides = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
-    if len(sides) not in (1, 3):
-        raise ValueError("more than one reaction arrow, or half of one")
-    return ".".join(filter(None, sides[:2]))
+    "What stands before the product"
+    return ".".join(filter(None, _sides(text)[:2]))
 
 def source_molecule(
-    source:str, # SMILES, as for flask
+    source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
 ): # RDKit molecule, its atoms numbered; None when it is not valid
     "The molecule that scripts of a source speak of"
-    (Chem, rdBase), source = _rdkit(), flask(source)
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles("." if " " in source else source)
+    Chem, rdBase = _rdkit()
+    if not isinstance(source, str):
+        raise TypeError(f"a source must be a text, not {type(source).__name__}")
+    if _sides(source)[2]: raise ValueError(
+        f"{source!r:.80} names a product: give what goes into the flask")
+    left = flask(source)
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles("." if " " in left else left)
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)
     return number_atoms(mol)[0]

@@ -110,7 +110,7 @@ class Reactions(Molecules):
         from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
         return canonical, without_salts, by_inchi
 
-    def open(self, device=None, dtype=None):
+    def open(self, device=None, dtype=None, engine=None):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
@@ -131,9 +131,9 @@ class Reactions(Molecules):
 class SmilesReactions(Molecules):
     "Products by a model that writes SMILES, as in the paper"
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
-    train_options, examples = ("minutes", "packed"), {} # no page of the application
+    examples = {} # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
-    demo_procedures = {"level-sets": {}, "subsets": dict(by_class=True)}
+    demo_procedures = {"level-sets": {}, "subsets": {}}
 
     @property
     def forms(self):
@@ -145,8 +145,8 @@ class SmilesReactions(Molecules):
         return model if isinstance(model, CleanSources) else CleanSources(model)
 
     def train(self, *args, **options):
-        from conformal_ar.tasks.reaction_training import train_packed
-        return train_packed(*args, **options)
+        from conformal_ar.tasks.smiles_training import train_smiles
+        return train_smiles(*args, **options)
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #b2989bde
 @patch

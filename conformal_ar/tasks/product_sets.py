@@ -22,11 +22,14 @@ from ..procedures.procedure import Procedure
 from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..search.beams import most_probable
 from ..search.inputs_and_ids import take
+from ..search.lines import EVERYTHING, lines_scores
+from ..search.threshold import threshold_search
 from .chemistry import MoleculeSet, canonical
 from .edit_answers import EditScripts
+from .edit_model import pad_rows
 from .edit_rules import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
-from .mapped_edits import coloured_product
+from .mapped_edits import coloured_product, coloured_source
 from .smiles_spellings import rdkit_modules
 from ..theory.groups import by_length
 
@@ -36,13 +39,19 @@ class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
     maps:bool=False # Are reactions and side products among its columns?
 
+    def is_open(self, i): return self.open is not None and bool(self.open[i])
+
     def script(self, i):
-        "How the source becomes member i"
-        return read_script(ids_script(self.tokens[i]))
+        "How the source becomes member i; of an open line, the changes so far"
+        for n in range(len(self.tokens[i]), -1, -1):
+            try: return read_script(ids_script(self.tokens[i][:n]))
+            except ValueError:
+                if not self.is_open(i): raise
 
     def drawn(self, i):
-        "Member i with colours of the bonds that change"
-        return coloured_product(script_rules(self.input).mol, self.script(i))
+        "Member i, or the source of an open line, with colours of the bonds that change"
+        draw = coloured_source if self.is_open(i) else coloured_product
+        return draw(script_rules(self.input).mol, self.script(i))
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #a01fc98d
 @patch
@@ -77,8 +86,9 @@ def more(self:ProductSet)->dict: # Column to values of all members
     "What a table says beside texts and probabilities"
     if not self.maps: return {}
     n = range(len(self))
-    return dict(reactions=[self.reaction(i) for i in n],
-                side_products=[".".join(self.side_products(i)) for i in n])
+    def each(of): return ["" if self.is_open(i) else of(i) for i in n]
+    return dict(reactions=each(self.reaction),
+                side_products=each(lambda i: ".".join(self.side_products(i))))
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #2708510e
 BUDGET = 64 # prefixes; more find hardly any further product
@@ -101,22 +111,22 @@ class ProductSets(ConformalLevelSets):
         if not isinstance(model, EditScripts): raise TypeError(
             f"{type(model).__name__} writes no edits: for one that writes SMILES take "
             "ConformalLevelSets, or --task reactions-smiles")
-        super().__init__(model, max_candidates=max_candidates or BUDGET,
+        if kwargs.get("max_lines") is None: max_candidates = max_candidates or BUDGET
+        super().__init__(model, max_candidates=max_candidates,
                          canonicalize=canonicalize, **kwargs)
         if isinstance(self.group, by_length): raise ValueError(
             "products have no length in tokens: group by a function of the source")
 
     def out_of_reach(self):
-        why = (f"no script within {self.max_candidates} candidates and {self.least:g} "
-               "nats gives them")
+        why = (f"are given by no script within {self.max_candidates} candidates and "
+               f"{self.least:g} nats")
         return why, "Use a larger max_candidates"
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #1f0546a7
 @patch
-def read(self:ProductSets, inputs, targets=None, input_column="input",
-         target_column="target"):
+def read(self:ProductSets, inputs, targets=None):
     "Sources and products, read once; a warning where a product is no valid SMILES"
-    inputs, several = read_pairs(inputs, targets, input_column, target_column)
+    inputs, several = read_pairs(inputs, targets)
     if isinstance(several, torch.Tensor):
         raise TypeError("targets are SMILES of products, not token ids")
     self.model.check(inputs)
@@ -126,6 +136,31 @@ def read(self:ProductSets, inputs, targets=None, input_column="input",
     return warn_unheld(pairs, self.max_len, END, self.canonicalize)
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #7076be8a
+@patch
+def scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
+    "[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"
+    found, ids = np.full(len(forms), -np.inf), [None]*len(forms)
+    ranks = np.zeros(len(forms), int) # from 1 among the products of a source
+    left = np.flatnonzero([form is not None for form in forms])
+    for floor in (self.near, self.least):
+        asked = np.unique(owner[left])
+        if not len(asked): break
+        place, table, best = {}, threshold_search(
+            self.model, take(inputs, asked), [[floor]], self.max_len, normalize=False,
+            max_candidates=self.max_candidates or BUDGET, **kwargs), {}
+        order = np.argsort(-table.sums, kind="stable")
+        for o, row, score in zip(asked[table.owner][order], table.tokens[order],
+                                 table.sums[order]):
+            key = o, self._form(inputs[o], row)
+            if key in best: continue
+            place[o] = place.get(o, 0) + 1
+            best[key] = score, row, place[o]
+        for t in left:
+            found[t], ids[t], ranks[t] = best.get(
+                (owner[t], forms[t]), (-np.inf, None, 0))
+        left = left[found[left] == -np.inf]
+    return found, ids, ranks
+
 @patch
 def target_scores(self:ProductSets, pairs, batch_size=None, **kwargs):
     "[T, 1] scores of the best scripts that give the products; −∞ for none"
@@ -138,24 +173,14 @@ def scores_and_ranks(self:ProductSets,
 )->tuple[np.ndarray, np.ndarray]: # [T] scores; [T] ranks from 1, 0 where it has none
     "Of products, each among all products of its source"
     texts = [text for several in pairs.texts for text in several]
-    form = [self.canonicalize(t) if p else None for t, p in zip(texts, pairs.possible)]
-    found, rank = np.full(len(form), -np.inf), np.zeros(len(form), int)
-    left = np.flatnonzero(pairs.possible)
-    for floor in (self.near, self.least):
-        asked = np.unique(pairs.owner[left])
-        if not len(asked): break
-        table = self.decode(take(pairs.inputs, asked), [[floor]], **kwargs)
-        best = {o: {} for o in asked}
-        for o, ids, score in zip(asked[table.owner], table.tokens, table.sums):
-            key = self._form(pairs.inputs[o], ids)
-            best[o][key] = max(best[o].get(key, -np.inf), score)
-        for t in left:
-            own = best[pairs.owner[t]]
-            if form[t] not in own: continue
-            found[t] = own[form[t]]
-            rank[t] = 1 + sum(s > found[t] for s in own.values())
-        left = left[found[left] == -np.inf]
-    return found, rank
+    forms = [self.canonicalize(t) if p else None for t, p in zip(texts, pairs.possible)]
+    found, ids, ranks = self.scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
+    if not self.max_lines: return found, ranks
+    known, scores = np.flatnonzero(np.isfinite(found)), np.full(len(found), EVERYTHING)
+    if len(known): scores[known] = lines_scores(
+        self.model, take(pairs.inputs, pairs.owner[known]),
+        pad_rows([ids[t] for t in known]), self.max_len, self.max_lines, **kwargs)
+    return scores, ranks
 
 @patch
 def _form(self:ProductSets, source, ids):
@@ -173,8 +198,15 @@ def sets(self:ProductSets, table, inputs):
 @patch
 def _products(self:ProductSets, s):
     "A set of scripts as one of products"
-    texts = [script_rules(s.input).product(ids[:-1]) for ids in s.tokens]
-    s = merge_equivalent(replace(s, texts=texts), self.canonicalize)
+    goes_on = np.zeros(len(s), bool) if s.open is None else s.open
+    texts = [text if on else script_rules(s.input).product(ids[:-1])
+             for text, ids, on in zip(s.texts, s.tokens, goes_on)]
+    def encode(products): # an open line holds a product if it holds its best script
+        forms = [canonical_form(self.canonicalize, t) for t in products]
+        ids = self.scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
+        if ids[0] is None: raise ValueError("no script gives it")
+        return np.array(ids)
+    s = merge_equivalent(replace(s, texts=texts, encode=encode), self.canonicalize)
     made = {f.name: getattr(s, f.name) for f in fields(s)}
     return ProductSet(**made | dict(texts=s.keys, maps=self.maps))
 
@@ -210,6 +242,7 @@ def check_steps(self:ProductSets,
     if not len(sources): return []
     pairs, group = self.read(sources, products), 0
     scores, ranks = self.scores_and_ranks(pairs, **kwargs)
+    scores[~pairs.possible] = self.missed
     if self.group is not None: group = self.group_number(pairs.inputs)
     p = self.score_p_values(scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

@@ -11,11 +11,12 @@ from .edit_answers import EditScripts
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""
     maps: bool = ...
+    def is_open(self, i): ...
     def script(self, i):
-        """How the source becomes member i"""
+        """How the source becomes member i; of an open line, the changes so far"""
         ...
     def drawn(self, i):
-        """Member i with colours of the bonds that change"""
+        """Member i, or the source of an open line, with colours of the bonds that change"""
         ...
     def reaction(self, i: int) -> str:
         """The reaction that gives a member, the atoms of the product with maps
@@ -46,8 +47,11 @@ class ProductSets(ConformalLevelSets):
         canonicalize: SMILES to canonical form or None"""
         ...
     def out_of_reach(self): ...
-    def read(self, inputs, targets=None, input_column='input', target_column='target'):
+    def read(self, inputs, targets=None):
         """Sources and products, read once; a warning where a product is no valid SMILES"""
+        ...
+    def scripts_of(self, inputs, owner, forms, **kwargs):
+        """[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"""
         ...
     def target_scores(self, pairs, batch_size=None, **kwargs):
         """[T, 1] scores of the best scripts that give the products; −∞ for none"""

@@ -21,6 +21,8 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..decisions.loading import pack_scores, unpack_scores
 from ..procedures.probes import Probe
 from ..procedures.saving import read_shipped, shipped_calibrations
+from ..hf.onnx import files_hash
+from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
 from .reaction_inputs import CleanSources
 from .known_tasks import TASKS
@@ -89,11 +91,11 @@ def _check_options(name, forms, form, options):
 # %% ../../nbs/tasks/18_shipped.ipynb #5f214922
 def _dtype(dtype): return str(dtype).removeprefix("torch.")
 
-def _model_and_list(name, task, lists, model, asked, device):
+def _model_and_list(name, task, lists, model, asked, where):
     "The model, loaded if need be, and the scores that are made as it makes them"
     if model is None:
         one = _chosen(name, lists, asked)
-        bare = task.open(device, one["dtype"])
+        bare = task.open(dtype=one["dtype"], **where)
     else:
         bare = model.ar if isinstance(model, CleanSources) else model
         dtype = _dtype(optional(bare, "dtype"))
@@ -110,6 +112,7 @@ def load_shipped(
     cls:type=ConformalLevelSets, # What the procedure must be
     *,
     device=None, # Where to run a model that is loaded
+    engine:str|None=None, # And in what: onnx or torch; None: onnx where it may
     **options,   # coverage, alpha, confidence, nonempty, canonicalize, and the CHOICES
 )->ConformalLevelSets: # Calibrated
     "A calibration of the package, at any coverage that its scores allow"
@@ -124,7 +127,8 @@ def load_shipped(
     asked = {c: options.pop(c) for c in CHOICES if c in options}
     _check_options(name, task.forms, form, options)
     if "dtype" in asked: asked["dtype"] = _dtype(asked["dtype"])
-    model, one = _model_and_list(name, task, stored["lists"], model, asked, device)
+    model, one = _model_and_list(name, task, stored["lists"], model, asked,
+                                 dict(device=device, engine=engine))
     cp = kind(model, max_len=one["max_len"], canonicalize=form,
               max_candidates=one["max_candidates"], **options)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))
@@ -183,6 +187,7 @@ def ship_calibration(
     order = f"the first of {name} in the order of default_rng(0), see shipped_pairs"
     made = dict(loaded_by="conformal_ar.tasks.shipped:load_shipped",
                 population=task.population, pairs=order, command=command,
+                files=files_hash(name) if name in shipped_models() else None,
                 **environment(), lists=lists)
     text = json.dumps(made, indent=1, ensure_ascii=False)
     return write_text(path or shipped_calibrations()[name], text + "\n")

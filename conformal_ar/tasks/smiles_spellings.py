@@ -19,7 +19,7 @@ from typing import Callable
 import numpy as np
 
 from ..hf.processors import Wrapper, from_model
-from ..hf.tokenizers import smiles_tokens
+from ..hf.texts import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed, *names):
@@ -166,7 +166,6 @@ class Respelt(Wrapper):
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
     def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
     def forbidden(self, inputs, ids): return self.ar.forbidden(self.spelt(inputs), ids)
-    def row_bytes(self, inputs, n): return self.ar.row_bytes(self.spelt(inputs), n)
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."

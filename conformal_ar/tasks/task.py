@@ -21,7 +21,6 @@ class Task:
     coverage = 0.9    # Of that calibration, where none is asked for
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
     forms = (None,)   # Functions that may merge texts; the first is the default
-    train_options = () # What `train` takes beside what every task takes
 
     def is_table(self, path):
         "Does a file have named columns? Else each line is an input"
@@ -53,12 +52,10 @@ class Task:
 
     def check_data(self): "An error that says how to get missing pairs"
 
-    def open(self, device=None, dtype=None):
+    def open(self, device=None, dtype=None, engine=None):
         "The model that comes with the package"
-        import torch
-        from conformal_ar.hf.seq2seq import HFSeq2Seq
-        dtype = dtype and getattr(torch, dtype)
-        return HFSeq2Seq.from_pretrained(self.name, device, dtype)
+        from conformal_ar.hf.hub import open_model
+        return open_model(self.name, device, dtype, engine)
 
     def procedure(self, kind):
         "The class that does for this task what a procedure does"

@@ -4,21 +4,20 @@
 
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_scores', 'check_log_likelihoods', 'check_ranks', 'check_guarantee', 'group_key',
-           'group_label', 'check_keys', 'refuse_group_of', 'check_labels', 'check_calibrated_groups']
+           'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
 import json
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Iterable
 
 import numpy as np
 
 # %% ../../nbs/theory/06_checks.ipynb #f089662f
 def check_risk(
-    risk,         # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
-    name="alpha", # What the error message calls it
+    risk:float,       # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
+    name:str="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
     "The exact decimal value of `risk`; an error unless 0 < `risk` < 1"
     such = 0.9 if name in ("coverage", "confidence") else 0.1
@@ -32,9 +31,9 @@ def check_risk(
 
 # %% ../../nbs/theory/06_checks.ipynb #765e71f2
 def check_count(
-    n,            # A whole number
-    name="n_cal", # What the error message calls it
-    at_least=1,   # Smallest value allowed
+    n:int,            # A whole number
+    name:str="n_cal", # What the error message calls it
+    at_least:int=1,   # Smallest value allowed
 )->int: # The same as a Python integer
     "`n` as an integer; an error unless it is a whole number and at least `at_least`"
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, Integral): raise TypeError(
@@ -44,8 +43,8 @@ def check_count(
 
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d0
 def check_scores(
-    scores, # Calibration scores, array-like
-    ndim=1, # Dimensions expected: 1 [n], or 2 [n, steps]
+    scores:np.ndarray, # Calibration scores, array-like
+    ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
 )->np.ndarray: # The scores as float64
     "Scores as a float64 array; an error for a wrong shape, no scores, or NaN"
     scores = np.asarray(scores, dtype=np.float64)
@@ -62,9 +61,9 @@ def check_scores(
 
 # %% ../../nbs/theory/06_checks.ipynb #84c365de
 def check_log_likelihoods(
-    scores,         # Log-likelihoods of targets in nats, array-like
-    ndim=1,         # As in check_scores
-    allowance=1e-3, # How far rounding may carry one above 0, in nats
+    scores:np.ndarray,    # Log-likelihoods of targets in nats, array-like
+    ndim:int=1,           # As in check_scores
+    allowance:float=1e-3, # How far rounding may carry one above 0, in nats
 )->np.ndarray: # The scores as float64
     "As `check_scores`; an error for positive scores too"
     scores = check_scores(scores, ndim)
@@ -75,13 +74,10 @@ def check_log_likelihoods(
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
 def check_ranks(scores, ranks)->list:
     "Ranks that fit the scores; an error where they do not"
-    ranks = [check_count(k, "every rank", 0) for k in ranks]
-    n, steps = scores.shape
-    if len(ranks) != steps:
-        raise ValueError(f"{steps} columns of scores but {len(ranks)} ranks")
-    if sum(ranks) > n:
-        raise ValueError(f"ranks add up to {sum(ranks)}, more than the {n} rows")
-    return ranks
+    ranks, (n, steps) = [check_count(k, "every rank", 0) for k in ranks], scores.shape
+    if len(ranks) == steps and sum(ranks) <= n: return ranks
+    raise ValueError(f"{len(ranks)} ranks that add up to {sum(ranks)} do not fit "
+                     f"scores of {n} rows and {steps} columns")
 
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage, kind, n, k, confidence, population, kinds):
@@ -121,19 +117,6 @@ def group_label(
     thaw = lambda x: tuple(map(thaw, x)) if isinstance(x, list) else x
     return thaw(json.loads(key))
 
-# %% ../../nbs/theory/06_checks.ipynb #d863657a
-def check_keys(
-    keys:Iterable[str], # From group_key
-)->None:
-    "`ValueError` where two different keys have equal labels"
-    known = {}
-    for key in map(str, keys):
-        other = known.setdefault(group_label(key), key)
-        if other != key: raise ValueError(
-            f"the groups {other} and {key} are equal in Python but differ in JSON: "
-            "let the function give one kind of label, such as int(...), bool(...) or "
-            "str(...)")
-
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
 def refuse_group_of(group, i, x, error):
     "An error that names the input for which the function gives no group"
@@ -149,11 +132,9 @@ def check_labels(group, labels, n):
     labels = [] if labels is None else labels
     if group is not None and len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
-    check_keys(map(group_key, labels))
 
 def check_calibrated_groups(found, known):
     "An error for inputs in groups that were not calibrated"
-    check_keys(group_key(label) for label in (*known, *dict.fromkeys(found)))
     new = [i for i, label in enumerate(found) if label not in known]
     if new: raise ValueError(
         f"{len(new)} of {len(found)} inputs are in groups that had no calibration "

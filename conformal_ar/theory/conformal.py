@@ -14,16 +14,16 @@ from .checks import check_count, check_risk, check_scores
 
 # %% ../../nbs/theory/00_conformal.ipynb #85d230ac
 def conformal_rank(
-    alpha, # Risk, in (0, 1)
-    n,     # Calibration size
+    alpha:float, # Risk, in (0, 1)
+    n:int,       # Calibration size
 )->int: # k: the threshold is the k-th smallest score
     "`k = floor(alpha (n+1))`, computed exactly (Deutschmann et al. 2024, equation 3)"
     return floor(check_risk(alpha) * (check_count(n) + 1))
 
 # %% ../../nbs/theory/00_conformal.ipynb #00859ce5
 def split_threshold(
-    scores, # [n] calibration scores, higher is better
-    alpha,  # Risk, in (0, 1)
+    scores:np.ndarray, # [n] calibration scores, higher is better
+    alpha:float,       # Risk, in (0, 1)
 )->float: # t: keep a candidate when its score is >= t; −∞ when k = 0
     "The `conformal_rank`-th smallest score (Deutschmann et al. 2024, section 3.2)"
     scores = check_scores(scores)

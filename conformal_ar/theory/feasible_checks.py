@@ -6,38 +6,27 @@
 __all__ = ['check_feasible', 'refuse_coverage', 'refuse_confidence']
 
 # %% ../../nbs/theory/07_feasible_checks.ipynb #35be20b5
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from math import ceil, log
 
 from .checks import check_risk
 from .tolerance import smallest_alpha, smallest_n_cal, step_ranks
 
-# %% ../../nbs/theory/07_feasible_checks.ipynb #b7be0dcb
-def _shortest_decimal(a, n_cal, steps):
-    "A feasible risk, rounded up to a decimal that is itself feasible"
-    for digits in range(3, 99):
-        up = Context(prec=digits, rounding=ROUND_CEILING)
-        d = up.divide(a.numerator, a.denominator)
-        if step_ranks(d, n_cal, steps).all(): return d
-
 # %% ../../nbs/theory/07_feasible_checks.ipynb #7c9197bf
 def check_feasible(
-    alpha,   # Risk per step, in (0, 1)
-    n_cal,   # Calibration size
-    steps=1, # Decoding steps, L
-):
+    alpha:float, # Risk per step, in (0, 1)
+    n_cal:int,   # Calibration size
+    steps:int=1, # Decoding steps, L
+)->None:
     "An error, with what is feasible, if a step would drop no score"
     ranks = step_ranks(alpha, n_cal, steps)
     if ranks.all(): return
     where = "" if steps == 1 else f" at step {ranks.argmin() + 1} of {steps}"
     large = " (so large a risk uses up the scores in the first steps)"
-    try:
-        a = smallest_alpha(n_cal, steps)
-        d = _shortest_decimal(a, n_cal, steps)
-        least = f"the smallest feasible alpha for n_cal = {n_cal} is {d} ({a})"
-        if check_risk(alpha) > a: least += large
+    try: a = smallest_alpha(n_cal, steps)
     except ValueError as e: least = str(e)
+    else: least = (f"the smallest feasible alpha for n_cal = {n_cal} is {a}, "
+                   f"{float(a):.3g}{large*(check_risk(alpha) > a)}")
     raise ValueError(
         f"alpha = {alpha} with n_cal = {n_cal} drops no calibration score{where} "
         f"(k = 0), so the set would be unbounded: {least}; the smallest feasible n_cal "
@@ -46,7 +35,7 @@ def check_feasible(
 # %% ../../nbs/theory/07_feasible_checks.ipynb #f95103a3
 def refuse_coverage(coverage, n, k, steps):
     "An error that says which coverage can be guaranteed, and what `coverage` takes"
-    need = max(ceil(steps/(1 - check_risk(coverage, "coverage"))) - 1, 2*steps - 2)
+    need = ceil(steps/(1 - check_risk(coverage, "coverage"))) - 1
     most = Fraction(max(0, n + 1 - steps), n + 1)
     each = f"each of the {steps} steps" if steps > 1 else "a threshold"
     raise ValueError(

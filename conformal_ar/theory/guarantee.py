@@ -97,9 +97,9 @@ def asdict(self:Guarantee)->dict: # Numbers and strings, ready for JSON
 
 # %% ../../nbs/theory/03_guarantee.ipynb #49c02c8b
 def clopper_pearson_lower(
-    successes,  # Observed successes, x
-    n,          # Trials
-    delta=0.05, # Risk that the bound lies above the true probability, in (0, 1)
+    successes:int,    # Observed successes, x
+    n:int,            # Trials
+    delta:float=0.05, # Risk that the bound lies above the true probability, in (0, 1)
 )->float: # Lower confidence bound on the probability of success
     "The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934)"
     delta, n = check_risk(delta, "delta"), check_count(n, "n")
@@ -110,9 +110,9 @@ def clopper_pearson_lower(
 
 # %% ../../nbs/theory/03_guarantee.ipynb #bedeb4d9
 def clopper_pearson_interval(
-    successes,  # Observed successes
-    n,          # Trials
-    level=0.95, # Confidence that the interval holds the true probability
+    successes:int,    # Observed successes
+    n:int,            # Trials
+    level:float=0.95, # Confidence that the interval holds the true probability
 )->tuple[float, float]: # Lower and upper end
     "The two-sided interval, half the risk on either side (Clopper and Pearson 1934)"
     side = (1 - check_risk(level, "level")) / 2

@@ -57,14 +57,14 @@ def rounded_down(coverage: float, places: int) -> float:
     places: Digits after the point"""
     ...
 _meaning: Any
-def clopper_pearson_lower(successes, n, delta=0.05) -> float:
+def clopper_pearson_lower(successes: int, n: int, delta: float=0.05) -> float:
     """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934)
 
     successes: Observed successes, x
     n: Trials
     delta: Risk that the bound lies above the true probability, in (0, 1)"""
     ...
-def clopper_pearson_interval(successes, n, level=0.95) -> tuple[float, float]:
+def clopper_pearson_interval(successes: int, n: int, level: float=0.95) -> tuple[float, float]:
     """The two-sided interval, half the risk on either side (Clopper and Pearson 1934)
 
     successes: Observed successes

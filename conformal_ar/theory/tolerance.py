@@ -8,6 +8,7 @@ __all__ = ['step_ranks', 'tolerance_region', 'smallest_n_cal', 'smallest_alpha']
 # %% ../../nbs/theory/01_tolerance.ipynb #e52d02d6
 from fractions import Fraction
 from math import ceil, floor
+from typing import Sequence
 
 import numpy as np
 
@@ -16,9 +17,9 @@ from .checks import (
 
 # %% ../../nbs/theory/01_tolerance.ipynb #d9f1aa93
 def step_ranks(
-    alpha, # Risk per step, in (0, 1)
-    n,     # Calibration size, N_0
-    steps, # Decoding steps, L
+    alpha:float, # Risk per step, in (0, 1)
+    n:int,       # Calibration size, N_0
+    steps:int,   # Decoding steps, L
 )->np.ndarray: # [steps] k_1 .. k_L, integers
     "How many scores each step drops (Deutschmann et al. 2024, section 4.2)"
     alpha, left, ranks = check_risk(alpha), check_count(n) + 1, []
@@ -29,8 +30,8 @@ def step_ranks(
 
 # %% ../../nbs/theory/01_tolerance.ipynb #4bc4e9fe
 def tolerance_region(
-    scores, # [n, steps] calibration scores at each step, higher is better
-    ranks,  # [steps] how many to drop at each step, such as step_ranks
+    scores:np.ndarray,   # [n, steps] calibration scores at each step, higher is better
+    ranks:Sequence[int], # [steps] how many to drop at each step, such as step_ranks
 )->tuple[np.ndarray, np.ndarray]: # [steps] Thresholds; [n] step of the drop, or 0
     "At each step drop exactly `ranks[l]` of the rows left (Tukey 1947)"
     scores = check_scores(scores, 2)
@@ -48,8 +49,8 @@ def tolerance_region(
 
 # %% ../../nbs/theory/01_tolerance.ipynb #1275056d
 def smallest_n_cal(
-    alpha,   # Risk per step, in (0, 1)
-    steps=1, # Decoding steps, L
+    alpha:float, # Risk per step, in (0, 1)
+    steps:int=1, # Decoding steps, L
 )->int: # Calibration size
     "The smallest calibration size for which every step drops at least one score"
     alpha = check_risk(alpha)
@@ -60,8 +61,8 @@ def smallest_n_cal(
 
 # %% ../../nbs/theory/01_tolerance.ipynb #ed551847
 def smallest_alpha(
-    n_cal,   # Calibration size
-    steps=1, # Decoding steps, L
+    n_cal:int,   # Calibration size
+    steps:int=1, # Decoding steps, L
 )->Fraction: # Risk per step
     "The smallest risk for which every step drops at least one score: `1/(n - L + 2)`"
     n, steps = check_count(n_cal), check_count(steps, "steps")

@@ -1,0 +1,105 @@
+"""What Quarto runs after the site is rendered: the model for the field on the front page, and a search for words.
+
+`nbs/_quarto.yml` names it. The models of the field come from the package, so that the repository has them once; the
+search index gets the words that people type, from the table below, and prose stands in it before code.
+"""
+import json, os, re, shutil
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+site = Path(os.environ.get("QUARTO_PROJECT_OUTPUT_DIR", root/"_docs"))
+
+# Page -> what people type when they look for it, in other words than its own
+WORDS = {
+    "index.html": "uncertainty quantification conformal_ar overview getting started pip requirements download",
+    "guides/own_model.html": "own T5 BART Marian translation summarization Hugging Face seq2seq fine-tuned huggingface",
+    "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering",
+    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions",
+    "guides/questions.html": "FAQ help troubleshooting why",
+    "guides/interface.html": "API reference documentation list of functions classes modules",
+    "theory/planning.html": "sample size how many calibration pairs choose alpha",
+    "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
+    "theory/conformal.html": "quantile split conformal prediction introduction tutorial",
+    "theory/groups.html": "Mondrian class conditional coverage fairness",
+    "decisions/selection.html": "FDR false discovery rate trust hallucination abstain selective prediction",
+    "decisions/still_valid.html": "distribution shift drift monitoring alarm",
+    "decisions/weighted.html": "covariate shift importance weights",
+    "decisions/adaptive.html": "online conformal time series ACI",
+    "decisions/loading.html": "load saved calibration pretrained",
+    "procedures/saving.html": "save serialize export JSON file",
+    "procedures/levelsets.html": "threshold set size high probability",
+    "procedures/equivalence.html": "equivalent SMILES canonical form synonyms normalize same meaning semantic",
+    "search/sets.html": "p-values data frame pandas members of a set",
+    "search/lines.html": "max_lines top k limit size of the set",
+    "search/threshold.html": "algorithm tree search decoding pruning",
+    "hf/precision.html": "bfloat16 float16 half precision quantization GPU CUDA",
+    "hf/vllm.html": "server inference engine OpenAI API GPU",
+    "hf/generate.html": "generate transformers pipeline beam search logits",
+    "hf/masks.html": "constrained decoding grammar allowed tokens",
+    "jobs/scale.html": "many inputs batch cluster Ray GPU memory multiprocessing parallel",
+    "experiments/benchmarks.html": "slow fast speed GPU time memory performance benchmark latency",
+    "experiments/compared.html": "comparison MAPIE TorchCP baseline smallest sets",
+    "cli/command_line.html": "CLI terminal shell csv jsonl",
+    "cli/app.html": "web app GUI gradio user interface demo",
+    "tasks/reactions_results.html": "results reactions coverage 0.9 reproduce paper table",
+    "tasks/additions_results.html": "results additions reproduce paper table figure",
+    "tasks/shipped.html": "pretrained models weights download license",
+}
+ANCHORS = { # Section -> the same
+    "index.html#cite": "citation cite bibtex reference paper CITATION.cff",
+    "index.html#install": "install installation pip conda GPU CUDA Python version Windows requirements",
+    "index.html#what-is-not-guaranteed": "limitations assumptions exchangeability",
+    "index.html#which-procedure-when": "which method to choose",
+}
+
+def exported(page):
+    "Names that the module of a page exports"
+    path = root/"conformal_ar"/page.replace(".html", ".py")
+    found = re.search(r"(?s)^__all__ = \[(.*?)\]", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
+    return " ".join(re.findall(r"\w+", found[1])) if found else ""
+
+def field():
+    "The files of the model of additions, for the field on the front page"
+    target = site/"try/additions"
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("config.json", "model.safetensors", "tokenizer_config.json"):
+        shutil.copy(root/"conformal_ar/models/additions"/name, target)
+
+def search_index():
+    "The words that people type, with each section; names of pages without folders"
+    path = site/"search.json"
+    docs = json.loads(path.read_text(encoding="utf-8"))
+    known = {doc["href"] for doc in docs}
+    gone = {*WORDS, *ANCHORS} - known
+    assert not (gone and os.environ.get("QUARTO_PROJECT_RENDER_ALL")), f"no such page or section: {', '.join(sorted(gone))}"
+    listed = (root/"nbs/sidebar.yml").read_text(encoding="utf-8").partition("text: Appendix")[2]
+    appendix = {re.sub(r"/\d\d_", "/", o) + ".html" for o in re.findall(r"([\w/]+)\.ipynb", listed)}
+    for doc in docs:
+        page, _, anchor = doc["href"].partition("#")
+        if page in appendix: doc["later"] = True # after pages of the main part
+        first = doc["section"] == "" # of the page itself
+        doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
+    path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
+
+def search_script():
+    "Quarto's search box looks for words"
+    path, = site.glob("site_libs/quarto-search/quarto-search.js")
+    code = path.read_text(encoding="utf-8")
+    own, mark = (root/".ci/search.js").read_text(encoding="utf-8"), "\n// words in place of phrases\n"
+    ours, theirs = "rankedSearch(fuse._docs, query, fuseOptions.limit);", "await index.search(query, fuseOptions);"
+    code = code.partition(mark)[0].replace(theirs, ours)
+    assert code.count(ours) == 1, "Quarto's search has changed: see how fuseSearch gets its results"
+    path.write_text(code + mark + own, encoding="utf-8")
+
+def own_scripts_only():
+    "Libraries for widgets, which no page has, would come from other hosts"
+    loaded = r'<script src="https://cdnjs[^>]*></script>\n?|<script type="application/javascript">define\(.jquery.[^<]*</script>\n?'
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if (less := re.sub(loaded, "", text)) != text: path.write_text(less, encoding="utf-8")
+
+if __name__ == "__main__":
+    field()
+    if (site/"search.json").exists(): search_index()
+    search_script()
+    own_scripts_only()

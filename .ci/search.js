@@ -1,0 +1,46 @@
+// What the site's search box does in place of a search for phrases: it looks for words, in the beginnings of words.
+// .ci/after_render.py puts it into Quarto's script; .ci/check_docs.py asks it what people type.
+
+const QUIET = new Set("a an and any are as at be by can do does for from get how i in is it me my of on or own that the this to use what when where which who why with you your".split(" "));
+const WEIGHTS = {words: 12, title: 10, section: 8, text: 1};
+
+function wordsOf(query) { // Lower-case words, without those that say little where there are others
+  const all = query.toLowerCase().match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) || [];
+  const telling = all.filter(word => !QUIET.has(word));
+  return telling.length ? telling : all;
+}
+
+function prepared(doc) { // The fields of a section in lower case; ConformalLevelSets is also three words
+  if (!doc.lower) {
+    const apart = text => (text || "").replace(/([a-z])([A-Z])/g, "$1 $2");
+    const lower = Object.fromEntries(Object.keys(WEIGHTS).map(
+      key => [key, ` ${doc[key] || ""} ${/[a-z][A-Z]/.test(doc[key]) ? apart(doc[key]) : ""} `.toLowerCase()]));
+    Object.defineProperty(doc, "lower", {value: lower}); // hidden from JSON
+  }
+  return doc.lower;
+}
+
+function rankedSearch(docs, query, limit = 50) { // Sections with all words, then those with most; the best first
+  const words = wordsOf(query).map(word => word.length > 3 ? word.replace(/(?<!s)s$/, "") : word); // of plurals, the stem
+  const patterns = words.map(word => RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/\./g, "\\.").replace(/-/g, "[-–\\s]")}${
+    word.length < 3 ? "(?![\\p{L}\\p{N}])" : ""}`, "u")); // short ones are whole words
+  const found = docs.map(doc => ({item: doc, each: patterns.map(pattern =>
+    Object.entries(WEIGHTS).reduce((sum, [key, weight]) => sum + (pattern.test(prepared(doc)[key]) ? weight : 0), 0))}));
+  const rare = words.map((_, i) => Math.log((1 + docs.length)/(1 + found.filter(f => f.each[i]).length)));
+  for (const f of found) {
+    f.count = f.each.filter(Boolean).length;
+    f.score = 20*(f.item.section.toLowerCase() === query.trim().toLowerCase()) - (f.item.later || false)*5 + f.each.reduce((sum, weight, i) => sum + weight*rare[i], 0) - Math.log(20 + f.item.text.length)/10;
+  }
+  return found.filter(f => f.count).sort((a, b) => b.count - a.count || b.score - a.score).slice(0, limit);
+}
+
+// Names and roles for screen readers, where Quarto gives none or wrong ones
+if (typeof document !== "undefined") document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
+  const all = (where, change) => document.querySelectorAll(where).forEach(change);
+  all(".aa-Autocomplete, .aa-DetachedSearchButton", o => o.setAttribute("aria-label", "Search"));
+  all(".navbar-toggler", o => o.removeAttribute("role"));
+  all(".sidebar-item-toggle, .sidebar-item .text-start[data-bs-toggle]", o => { o.setAttribute("role", "button"); o.tabIndex = 0; });
+  all("p:has(> math)", o => { if (o.scrollWidth > o.clientWidth) o.tabIndex = 0; }); // long formulas scroll
+  const names = {"#quarto-header .navbar": "Site", "#quarto-sidebar": "Pages", "#TOC": "On this page", ".quarto-secondary-nav": "Where you are"};
+  for (const [where, name] of Object.entries(names)) all(where, o => o.setAttribute("aria-label", name));
+}));

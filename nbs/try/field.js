@@ -1,0 +1,95 @@
+// The field on the front page: what is asked goes to the worker sets.js, and its set is shown. Loaded when touched.
+"use strict";
+
+{
+  const form = document.getElementById("try"), {task, text, coverage, lines, asked} = form.elements;
+  const list = form.querySelector("ol"), said = form.querySelector("[role=status]"), bar = form.querySelector("progress");
+  const worker = new Worker("try/sets.js"), came = {};
+  const SIZES = {additions: 1606632, dates: 938080}; // bytes, for the progress bar
+  const typed = {additions: text.value, dates: "9/6/80"};
+  let last = 0, timer;
+
+  const SMALL = ["23", "33", "24", "34", "44", "25", "35", "45", "55", "28", "46", "37"]; // digits of two numbers
+  const checks = {
+    additions: t => {
+      const digits = t.match(/^(0|[1-9]\d{0,7})\+(0|[1-9]\d{0,7})=?$/);
+      if (!digits) throw Error("Type two numbers of at most 8 digits, as 34+58.");
+      const sizes = [digits[1], digits[2]].map(d => d.length).sort((a, b) => a - b);
+      return {text: t.replace(/=?$/, "="), known: sizes[1] < 3 || SMALL.includes(sizes.join(""))};
+    },
+    dates: t => {
+      const known = /^([A-Z][a-z]+ \d{1,2}, \d{4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{2})$/;
+      if (!known.test(t)) throw Error("Type a date as 9/6/80, 9.6.1980 or June 9, 1980.");
+      const [year] = t.match(/\d{4}$/) || [2000];
+      return {text: t, known: year >= 1950 && year < 2050};
+    },
+  };
+  const things = {additions: ["sum", "sums"], dates: ["day", "dates"]};
+
+  function ask() { // The question goes to the worker
+    clearTimeout(timer);
+    typed[task.value] = text.value;
+    asked.value = (coverage.value/1000).toFixed(2);
+    coverage.setAttribute("aria-valuetext", asked.value);
+    try {
+      const question = checks[task.value](text.value.replace(/\s+/g, task.value === "dates" ? " " : "").trim());
+      text.removeAttribute("aria-invalid");
+      form.known = question.known;
+      worker.postMessage({id: ++last, task: task.value, text: question.text, coverage: Number(coverage.value),
+                          lines: lines.checked ? 8 : null});
+    } catch (error) { refuse(error.message); }
+  }
+
+  function refuse(why) {
+    last++;
+    text.setAttribute("aria-invalid", "true");
+    said.textContent = why;
+    list.replaceChildren();
+  }
+
+  function member({text, score}) {
+    const item = document.createElement("li"), p = Math.exp(Math.min(score, 0));
+    const code = document.createElement("code"), share = document.createElement("span");
+    code.textContent = text;
+    share.textContent = p < 0.01 ? p.toExponential(0) : p.toFixed(2);
+    item.style.setProperty("--p", p);
+    item.append(code, " ", share);
+    return item;
+  }
+
+  function show(set) {
+    const [one, many] = things[task.value], n = set.members.length, open = set.members.some(m => m.open);
+    const size = set.more ? `More than ${n} answers` : n === 1 ? "1 answer" : `${n} answers`;
+    const counted = open ? `${n} lines; one with … stands for all that ${task.value === "additions" ? "end" : "begin"} so` : n ? size : "No answer: the model is unsure of all";
+    const held = `Such sets hold the right ${one} with probability at least ${asked.value}, on average over ${many}`;
+    const whole = form.known ? `${held} like the ${set.n.toLocaleString("en")} that calibrated.`
+      : `Nothing is guaranteed: no ${many} like this one were among the ${set.n.toLocaleString("en")} that calibrated.`;
+    said.textContent = `${counted}. ${whole}`;
+    list.replaceChildren(...set.members.map(member));
+  }
+
+  worker.onmessage = ({data}) => {
+    if (data.came) {
+      came[data.task] = (came[data.task] || 0) + data.came;
+      bar.hidden = came[data.task] >= SIZES[data.task] || data.task !== task.value;
+      bar.value = came[data.task]/SIZES[data.task];
+    } else if (data.id === last) data.error ? refuse(`This did not work: ${data.error}.`) : show(data.set);
+  };
+  worker.onerror = () => refuse("This did not work: the script cannot be loaded.");
+
+  function choose(event) { // Another model, with the question that it had
+    text.value = typed[task.value];
+    for (const some of form.querySelectorAll("[data-task]")) some.hidden = some.dataset.task !== task.value;
+    ask();
+  }
+
+  const later = () => { clearTimeout(timer); timer = setTimeout(ask, 250); };
+  form.addEventListener("submit", event => { event.preventDefault(); ask(); });
+  text.addEventListener("input", later);
+  for (const o of [coverage, lines]) o.addEventListener("input", ask);
+  for (const o of task) o.addEventListener("change", choose);
+  const pick = event => { if (event.target.type === "button") { text.value = event.target.textContent; ask(); } };
+  form.addEventListener("click", pick);
+  choose();
+  pick({target: form.first}); // what was touched before this came
+}
