@@ -6,60 +6,24 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
-import html, os, sys, tempfile
-from functools import cache
+import html, os, socket, sys, tempfile
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
 from conformal_ar.cli.app import (
     MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_html,
     open_calibration)
+from .app_routes import (
+    SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
 from ..tasks.known_tasks import TASKS
-
-# %% ../../nbs/cli/06_app_page.ipynb #2aac1c11
-_policy = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
-           "frame-ancestors 'none'; form-action 'self'")
-_most_bytes = 3_000_000 # of a call: a file of two million, and what surrounds it
-
-def _refusal(method, headers):
-    "Status and reason for a call that another site made, or that is too large; or None"
-    if method in ("GET", "HEAD", "OPTIONS"): return None
-    host, origin = headers.get("host", ""), headers.get("origin")
-    other = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-    if other or origin not in (None, f"http://{host}"):
-        return 403, "this application takes calls of its own pages only"
-    size = headers.get("content-length", "")
-    if not size.isdecimal(): return 411, "a call must say its length"
-    if int(size) > _most_bytes: return 413, f"more than {_most_bytes:,} bytes"
-
-# %% ../../nbs/cli/06_app_page.ipynb #1f466832
-def _only_here(app):
-    "An ASGI application for calls of its own pages, which ask no other address"
-    async def limited(scope, receive, send):
-        begun = False
-        async def respond(message):
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun, more = True, [(b"content-security-policy", _policy.encode())]
-                message = message | dict(headers=[*message.get("headers", []), *more])
-            await send(message)
-        async def refuse(status, why):
-            await respond(dict(type="http.response.start", status=status))
-            await respond(dict(type="http.response.body", body=why.encode()))
-        if scope["type"] != "http": return await app(scope, receive, respond)
-        headers = {k.decode(): v.decode("latin-1") for k, v in scope["headers"]}
-        if refused := _refusal(scope["method"], headers): return await refuse(*refused)
-        try: await app(scope, receive, respond)
-        except Exception as e: # of a call that no page of its own makes
-            notice(f"a call failed: {shortened(explain_error(e)[0])}")
-            if not begun: await refuse(400, "this call cannot be answered")
-    return limited
 
 # %% ../../nbs/cli/06_app_page.ipynb #42bf855c
 _css = """
@@ -75,6 +39,10 @@ _css = """
   background: none }
 .ca-part svg, .ca-card svg { max-width: 100%; height: auto; display: block;
   margin: auto }
+.ca-copy { font-size: 80%; background: #f3f4f6; border: 1px solid #9ca3af;
+  border-radius: 4px; padding: 0 6px; margin-left: 6px; cursor: pointer }
+.ca-copy:active { opacity: .4 }
+details > summary { cursor: pointer; padding: 8px 0 }
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
 """
@@ -102,24 +70,37 @@ def _file(content, name):
     return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5c
-def _asked(gr, text, coverage, stereo, source):
-    "The answer to one input"
+def _ignored(names): # of the boxes that are ticked
+    return dict(ignore_stereo="Stereochemistry" in names,
+                ignore_isotopes="Isotopes" in names)
+
+def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, source,
+           history):
+    "The answer to one input, and the questions that were answered until now"
+    parts = ((part or "").strip() for part in (text, reagents, solvent))
+    roles = ".".join(filter(None, parts)) # what is folded may be None
     try:
-        found = answer(open_calibration(*source), text, coverage, stereo)
+        found = answer(open_calibration(*source), roles, coverage, candidate or "",
+                       dict(task=name), **_ignored(ignore or ()))
         file = _file(sets_csv([found.record]), "set.csv")
-    except Exception as e: return error_html(e), gr.DownloadButton(visible=False)
-    return found.html, gr.DownloadButton(value=file, visible=True)
+    except Exception as e:
+        return error_html(e), gr.DownloadButton(visible=False), history, gr.skip()
+    link = found.html[found.html.index("<a "):].split("</a>")[0]
+    item = link.replace("link to this question", html.escape(shortened(roles, 60)))
+    history = [item + "</a>", *(h for h in history or [] if h != item + "</a>")][:20]
+    shown = gr.HTML(history_html(history))
+    return found.html, gr.DownloadButton(value=file, visible=True), history, shown
 
 # %% ../../nbs/cli/06_app_page.ipynb #748fa823
-def _listed(gr, path, form, coverage, stereo, source, progress):
+def _listed(gr, path, form, coverage, ignore, source, progress):
     "The answer to a list"
     try:
         if not path: raise ValueError("choose a file first")
         opened = open_calibration(*source)
-        if form == ".sdf" and not opened.task.molecules: raise ValueError(
-            "an SD file holds molecules, and this calibration is of other texts")
+        fit = dict(sdf=opened.task.molecules, rdf=opened.task.maps).get(form[1:], True)
+        if not fit: raise ValueError(f"this calibration has nothing for a {form} file")
         def show(i, n): progress((i, n))
-        records = file_records(opened, path, coverage, show, stereo)
+        records = file_records(opened, path, coverage, show, **_ignored(ignore or ()))
         words = html.escape(in_words(at_coverage(opened.cp, coverage)))
         said = list_html(records) + html_tag("p", words)
         file = _file("".join(set_texts(lambda: records, form)), f"sets{form}")
@@ -129,32 +110,50 @@ def _listed(gr, path, form, coverage, stereo, source, progress):
     return said, gr.DownloadButton(value=file, visible=True)
 
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
-def _page(gr, source, label, examples, coverage, chemical=True):
+def _page(gr, name, source, task, coverage):
     "What all three pages have: an input and its set, and a list"
-    text = gr.Textbox(label=label, elem_classes="ca-text")
-    if examples: gr.Examples([*examples], text)
+    history = gr.BrowserState([], storage_key=f"ca-{name}", secret="of this machine")
+    text = gr.Textbox(label=task.label, elem_classes="ca-text")
+    with gr.Row():
+        examples = [(gr.Button(known, size="sm", min_width=80), typed)
+                    for known, typed in task.examples.items()]
+    chemical = task.molecules
+    with gr.Accordion("Draw", open=False, visible=chemical): gr.HTML(SKETCHER)
+    candidate = gr.Textbox(label="Is this answer possible? (may stay empty)")
+    with gr.Accordion("Reagents and solvent apart, marks to leave out", open=False,
+                      visible=chemical):
+        with gr.Row():
+            reagents = gr.Textbox(label="Reagents")
+            solvent = gr.Textbox(label="Solvent")
+        ignore = gr.CheckboxGroup(["Stereochemistry", "Isotopes"], label="Leave out")
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
-    stereo = gr.Checkbox(label="Leave stereochemistry out", visible=chemical)
     button = gr.Button("Predict", variant="primary")
     shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
-    forms = [".csv", ".jsonl"] + [".sdf"]*chemical
+    before = gr.HTML()
+    forms = [".csv", ".jsonl"] + [".sdf", ".rdf"]*chemical
     with gr.Accordion("A list of inputs", open=False):
-        gr.Markdown("CSV, TSV or JSONL with a column `input`, or a line each (.smi, "
-                    f".txt): at most {MOST_LINES:,} lines.")
+        gr.Markdown("CSV, TSV or JSONL with a column `input` (reactions: or reactants, "
+                    "reagents, solvent), a line each (.smi, .txt), or structures "
+                    f"(.sdf, .mol, .rxn, .rdf): at most {MOST_LINES:,} inputs.")
         file = gr.File(label="File", type="filepath", height=130)
         form = gr.Radio(forms, value=".csv", label="Result")
         run = gr.Button("Predict the list")
         summary, result = gr.HTML(), gr.DownloadButton("Result", visible=False)
-    def ask(*values): return _asked(gr, *values)
-    def move(*values): return ask(*values) if values[-1] else [gr.skip()]*2
+    def ask(*values): return _asked(gr, name, *values)
+    def move(*values): return ask(*values) if values[0] else [gr.skip()]*4
     def go(*values, progress=gr.Progress()): return _listed(gr, *values, progress)
-    one = [text, cover, stereo, source], [shown, table]
+    asked = [text, reagents, solvent, candidate, cover, ignore, source, history]
+    one = asked, [shown, table, history, before]
     # one request at a time: the model is one, and so is the machine
     how = dict(concurrency_id="model", concurrency_limit=1, api_visibility="private")
-    gr.on([button.click, text.submit], ask, *one, **how)
+    gr.on([button.click, text.submit, candidate.submit], ask, *one, **how)
+    for example, typed in examples: example.click(
+        partial(tuple, (typed, "")), None, [text, candidate],
+        api_visibility="private").then(ask, *one, **how)
     cover.change(move, *one, trigger_mode="always_last", **how)
-    run.click(go, [file, form, cover, stereo, source], [summary, result], **how)
-    return cover, shown
+    run.click(go, [file, form, cover, ignore, source], [summary, result], **how)
+    return SimpleNamespace(text=text, candidate=candidate, cover=cover, shown=shown,
+        one=one, ask=ask, how=how)
 
 # %% ../../nbs/cli/06_app_page.ipynb #e6164c60
 def _own_page(gr):
@@ -165,32 +164,36 @@ def _own_page(gr):
     model = gr.Textbox(label="Folder of its model, if the calibration does not name it")
     button, said = gr.Button("Open"), gr.HTML()
     with gr.Column(visible=False) as below:
-        cover, shown = _page(gr, source, "Input", None, 0.9)
+        page = _page(gr, "own", source, SimpleNamespace(
+            label="Input", examples={}, molecules=True), 0.9)
     def opened(folder, model):
         try: found = open_calibration(folder.strip(), model.strip())
         except Exception as e:
             return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*3
         words = html_tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
-        at = found.coverage(found.cp.coverage)
-        slider = gr.Slider(minimum=min(0.5, at), value=at, interactive=found.cp.nested)
+        at, most = found.coverage(found.cp.coverage), found.highest()
+        slider = gr.Slider(minimum=min(0.5, at), maximum=max(at, most), value=at,
+                           interactive=found.cp.nested)
         source = folder.strip(), model.strip()
         return words, gr.Column(visible=True), source, slider, ""
-    button.click(opened, [folder, model], [said, below, source, cover, shown],
+    button.click(opened, [folder, model], [said, below, source, page.cover, page.shown],
                  concurrency_id="model", api_visibility="private")
 
 # %% ../../nbs/cli/06_app_page.ipynb #eb6dfbf1
 def build(): # gradio.Blocks
     "The application: a page of each task, and one of a folder of one's own"
-    gr = _import_gradio()
+    gr, pages = _import_gradio(), {}
     with gr.Blocks(title="conformal_ar", analytics_enabled=False,
                    delete_cache=(3600, 3600)) as blocks:
         gr.Markdown("# Prediction sets\nSets of answers that contain the right one "
                     "with a probability that you choose: the coverage.")
-        for task in filter(attrgetter("examples"), reversed(TASKS.values())):
-            with gr.Tab(task.name.title()):
-                _page(gr, gr.State((task.name, "")), task.label, task.examples,
-                      task.app_coverage, task.molecules)
-        with gr.Tab("Your own"): _own_page(gr)
+        with gr.Tabs() as tabs:
+            for task in filter(attrgetter("examples"), reversed(TASKS.values())):
+                with gr.Tab(task.name.title(), id=task.name): pages[task.name] = _page(
+                    gr, task.name, gr.State((task.name, "")), task, task.app_coverage)
+            with gr.Tab("Your own", id="own"): _own_page(gr)
+        answer_links(gr, blocks, tabs, pages)
+        add_routes(gr)
     return blocks
 
 # %% ../../nbs/cli/06_app_page.ipynb #e2ed53f7
@@ -200,6 +203,8 @@ def serve(
     wait:bool=True,        # Until it is stopped?
 ): # The address
     "Open the application on this machine, for nobody else"
+    if wait: print(f"The application opens at http://127.0.0.1:{port or _free()}/ on "
+                   "this machine; Ctrl+C ends it.", flush=True)
     blocks, gr = build(), _import_gradio()
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -209,11 +214,19 @@ def serve(
         prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
         ssr_mode=False, mcp_server=False,
-        app_kwargs=dict(middleware=[Middleware(_only_here), names]))
+        app_kwargs=dict(routes=[sketcher_route()],
+                        middleware=[Middleware(only_here), names]))
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)
     except OSError as e:
         raise OSError(f"port {port or 7860} is in use: give another") from e
-    if wait:
-        print(f"The application is at {address} on this machine; Ctrl+C ends it.")
-        blocks.block_thread()
+    for task in filter(attrgetter("examples"), reversed(TASKS.values())): # meanwhile
+        if wait: Thread(target=open_calibration, args=[task.name], daemon=True).start()
+    if wait: blocks.block_thread()
     return address
+
+def _free(first=7860):
+    "The first free port, where Gradio will open"
+    for port in range(first, first + 100):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)): return port
+    return first

@@ -41,14 +41,16 @@ def open_inputs(path, column, task, size):
         with open(path, "rb") as pipe, open(Path(_copies().name)/path.name, "wb") as to:
             shutil.copyfileobj(pipe, to)
         path = Path(to.name)
-    blocks = open_blocks(path, size, not table)
-    check_column(blocks, column)
+    blocks = open_blocks(task.as_table(path, _copies().name), size, not table)
+    rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]
+    if not any(column in task.joined(row, column) for row in rows):
+        check_column(blocks, column)
     return blocks
 
 def inputs_of_rows(rows, column, task):
     "Rows of a block as inputs"
     if not rows or not isinstance(rows[0][1], str):
-        return [row_input(line, row, column) for line, row in rows]
+        return [row_input(line, task.joined(row, column), column) for line, row in rows]
     first, found = rows[0][0], task.line_inputs([text for _, text in rows])
     return [x._replace(line=x.line + first - 1) for x in found]
 

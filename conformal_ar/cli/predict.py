@@ -36,16 +36,22 @@ def _csv(records):
     own = own_columns(records()) # of all, before the first is written
     return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
 
-def _sdf(records):
-    "An empty set, an open line or an error is an entry without atoms"
-    from conformal_ar.tasks.reaction_inputs import sdf_text
-    def entries(r):
-        rows = member_rows(r)
-        return [(None if x.get("open") else x.get("text"),
-                 x.get("name") or f"line {x['line']}", x) for x in rows]
-    return (sdf_text(entries(r)) for r in records())
+def _entries(records, column):
+    "Structure, title and data of each member; none for an empty set, line or error"
+    def structure(x): return None if x.get("open") else x.pop(column, None)
+    return ([(structure(x), x.get("name") or f"line {x['line']}", x)
+             for x in member_rows(r)] for r in records())
 
-SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".jsonl": _jsonl, "": _jsonl}
+def _sdf(records):
+    from conformal_ar.tasks.structures import sdf_text
+    return map(sdf_text, _entries(records, "text"))
+
+def _rdf(records):
+    from conformal_ar.tasks.structures import rdf_text
+    yield "$RDFILE 1\n$DATM\n"
+    yield from map(rdf_text, _entries(records, "reaction"))
+
+SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".rdf": _rdf, ".jsonl": _jsonl, "": _jsonl}
 
 # %% ../../nbs/cli/02_predict.ipynb #58c9fcb2
 def _check_pictures(folder, task, part=None):
@@ -67,14 +73,18 @@ def _check_asked(data, text, output, column, folder=False):
     if folder or not output: return
     check_file(output, data)
     if output.suffix.lower() not in SET_WRITERS:
-        raise ValueError(f"{output}: sets go into .csv, .jsonl or .sdf files")
+        raise ValueError(f"{output}: sets go into .csv, .jsonl, .sdf or .rdf files")
 
-def _check_chemical(output, task, ignore_stereo):
-    "Refuse what only molecules have"
+def _check_chemical(output, task, ignored, maps):
+    "Refuse what only molecules have, or only their edits"
+    kind = output.suffix.lower() if output else ""
+    if (maps or kind == ".rdf") and not task.maps: raise ValueError(
+        f"--maps, and reactions in .rdf files, are for {names_with('maps')}")
     if task.molecules: return
     known = names_with("molecules")
-    if ignore_stereo: raise ValueError(f"--ignore-stereo is for {known}")
-    if output and output.suffix.lower() == ".sdf": raise ValueError(
+    if any(ignored.values()): raise ValueError(f"--ignore-stereo is for {known}, and "
+                                               "so is --ignore-isotopes")
+    if kind == ".sdf": raise ValueError(
         f"{output}: an SD file holds molecules: it needs a calibration of {known}")
 
 # %% ../../nbs/cli/02_predict.ipynb #e27b94c6
@@ -85,7 +95,7 @@ def _of_list(calibration):
 
 # %% ../../nbs/cli/02_predict.ipynb #5c885940
 _kinds = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi",
-          ".sdf")
+          ".sdf", ".mol", ".rxn", ".rdf")
 
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
     return os.path.exists(data) or Path(data).suffix.lower() in _kinds
@@ -171,16 +181,19 @@ def _sum_up(records):
 
 # %% ../../nbs/cli/02_predict.ipynb #19ee6113
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
-    "named columns, or a file of lines (.smi, .txt).")]
+    "named columns, a file of lines (.smi, .txt), or of structures (.sdf, .mol, .rxn, "
+    ".rdf).")]
 Text = cli_option(list[str], "An input; may be given several times, instead of a file.")
 Sets = cli_option(Path|None,
-    "File for the sets: .jsonl, .csv or .sdf (reactions); JSONL on the terminal by "
-    "default. A run that was interrupted goes on from FILE.part.")
+    "File for the sets: .jsonl, .csv, .sdf or .rdf (reactions); JSONL on the terminal "
+    "by default. A run that was interrupted goes on from FILE.part.")
 Pictures = cli_option(Path|None,
     "Folder for a picture of each set, named after its line (reactions); not one with "
     "other pictures.")
 IgnoreStereo = cli_option(bool, "Leave stereochemistry out of the inputs, and say so "
     "(reactions).", "--ignore-stereo")
+IgnoreIsotopes = cli_option(bool, "Leave isotopes out of them, and say so (reactions).",
+    "--ignore-isotopes")
 Maps = cli_option(bool, "Add a column of reactions with atom maps, and one of side "
     "products (reactions).", "--maps")
 Ray = cli_option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
@@ -196,7 +209,8 @@ Workers = cli_option(int|None,
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,
-    ignore_stereo:IgnoreStereo=False, maps:Maps=False,
+    ignore_stereo:IgnoreStereo=False, ignore_isotopes:IgnoreIsotopes=False,
+    maps:Maps=False,
     ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     device:Device=None, engine:Engine=None,
@@ -206,9 +220,10 @@ def predict(
     check_shares(coverage=coverage)
     if workers and not ray: raise ValueError("--workers is for --ray")
     task = task_of(calibration, task)
-    _check_chemical(None if ray else output, task, ignore_stereo)
-    if maps and not task.maps: raise ValueError(f"--maps is for {names_with('maps')}")
-    own = dict(ignore_stereo=ignore_stereo) if task.molecules else {}
+    own = dict(ignore_stereo=ignore_stereo, ignore_isotopes=ignore_isotopes)
+    _check_chemical(None if ray else output, task, own, maps)
+    own = own if task.molecules else {}
+    maps = maps or bool(output) and output.suffix.lower() == ".rdf"
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
     if together and (ray or not is_file and len(text) < 2): raise ValueError(
         f"{calibration} takes answers from a whole list: give a file, without --ray")
@@ -238,7 +253,6 @@ def predict(
     _say_notes(lambda: found, own)
     _write(lambda: found, output)
     if is_file: _sum_up(found)
-
 
 # %% ../../nbs/cli/02_predict.ipynb #1753e777
 def _check_ray(calibration, data, output, *others):

@@ -173,10 +173,11 @@ def read_columns(
     path:str|Path, # A file for read_table
     *columns:str,  # Names of the columns to read
     several:str|None=None, # One of them that may hold lists of texts
+    change:Callable=lambda row: row, # What is made of each row first
 )->list: # (line number, texts of the columns) of each row
     "Read columns of texts; an error that names all rows without"
     values, bad = [], {}
-    for line, row in read_table(path):
+    for line, row in ((i, change(row)) for i, row in read_table(path)):
         try: texts = [_texts_of(row, c) if c == several else check_text(text_of(row, c))
                       for c in columns]
         except ValueError as e: bad[line] = e

@@ -199,7 +199,7 @@ def thresholds(self:Calibration)->np.ndarray: # [steps]; with groups [groups, st
 
 # %% ../../nbs/procedures/01_calibration.ipynb #9e06aec2
 @patch
-def p_values(self:Calibration,
+def score_p_values(self:Calibration,
     scores:np.ndarray,  # [R] of answers
     group:np.ndarray=0, # [R] number of the group of each
 )->np.ndarray: # [R] in (0, 1]

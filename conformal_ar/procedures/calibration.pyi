@@ -86,7 +86,7 @@ class Calibration:
     def thresholds(self) -> np.ndarray:
         """Least scores after each step, in nats (per token if the score is)"""
         ...
-    def p_values(self, scores: np.ndarray, group: np.ndarray=0) -> np.ndarray:
+    def score_p_values(self, scores: np.ndarray, group: np.ndarray=0) -> np.ndarray:
         """P-value of each score among the calibration scores of its group
 
         scores: [R] of answers

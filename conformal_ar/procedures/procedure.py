@@ -19,6 +19,7 @@ from ..search.autoregressive import Autoregressor, optional
 from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.beams import most_probable
 from .calibration import Calibration
+from .candidates import candidate_p_values
 from ..search.score_checks import check_adapter
 from .calibration_checks import (
     check_calibrated, check_texts, refuse_lines)
@@ -46,6 +47,7 @@ class Procedure(Calibration):
     settings = (*Calibration.settings, "nonempty") # what is saved
     functions = "group", "canonicalize" # to be given again when it is loaded
     normalize = True # is the score the log-likelihood per token?
+    by_class = False # are scores those of classes, with canonicalize?
     max_candidates = max_lines = None # budgets, which only level sets have
     missed = -np.inf # score of a target that no set can hold
     probe = known = None # of the last pairs: some, and hashes of all inputs
@@ -256,7 +258,8 @@ def sets(self:Procedure,
     p_values = None
     if self.nested and self._found:
         group = 0 if self.group is None else self._row_groups(table, inputs)
-        p_values = self.p_values(self.row_scores(table)[:, 0] + self.margin, group)
+        scores = self.row_scores(table)[:, 0] + self.margin
+        p_values = self.score_p_values(scores, group)
     found = prediction_sets(table, self.model, inputs, p_values)
     if self.canonicalize is None: return found
     return [merge_equivalent(s, self.canonicalize) for s in found]
@@ -276,6 +279,13 @@ def predict(self:Procedure,
     inputs = check_inputs([inputs] if one else inputs)
     sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
     return sets[0] if one else sets
+
+# %% ../../nbs/procedures/02_procedure.ipynb #947d003e
+@patch
+@delegates(candidate_p_values)
+def p_values(self:Procedure, inputs, candidates, **kwargs):
+    "P-values in (0, 1] of given texts, whether they are members or not"
+    return candidate_p_values(copy(self), inputs, candidates, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch

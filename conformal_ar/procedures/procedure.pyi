@@ -15,6 +15,7 @@ class Procedure(Calibration):
     settings: Any
     functions: Any
     normalize: bool
+    by_class: bool
     max_candidates: Any
     max_lines: Any
     missed: Any
@@ -111,6 +112,9 @@ class Procedure(Calibration):
     @overload
     def predict(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> list[PredictionSet]:
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
+        ...
+    def p_values(self, inputs, candidates, **kwargs):
+        """P-values in (0, 1] of given texts, whether they are members or not"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`

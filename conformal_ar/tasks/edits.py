@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ORDERS', 'STATES', 'KEEP', 'Edit', 'Script', 'script_tokens', 'read_script', 'script_text', 'flat_molecule',
-           'number_atoms', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers', 'apply_script',
-           'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
+           'number_atoms', 'flask', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers',
+           'apply_script', 'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
 
 # %% ../../nbs/tasks/20_edits.ipynb #69ac264b
 import re
@@ -107,6 +107,18 @@ def number_atoms(
     return renumbered, order
 
 # %% ../../nbs/tasks/20_edits.ipynb #de3324dc
+def _sides(text):
+    "Reactants, reagents, product; an arrow -> or <- is a dative bond"
+    sides = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
+    if len(sides) in (1, 3): return (*sides, "", "")[:3]
+    raise ValueError("more than one reaction arrow, or half of one")
+
+def flask(
+    text:str, # SMILES of a mixture or of a reaction, perhaps with an extension |...|
+)->str: # SMILES of a mixture
+    "What stands before the product"
+    return ".".join(filter(None, _sides(text)[:2]))
+
 def source_molecule(
     source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
 ): # RDKit molecule, its atoms numbered; None when it is not valid
@@ -114,11 +126,10 @@ def source_molecule(
     Chem, rdBase = _rdkit()
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
-    left, *middle = re.split("(?<!-)>", source) # -> is a dative bond
-    if any(middle[1:]): raise ValueError(
+    if _sides(source)[2]: raise ValueError(
         f"{source!r:.80} names a product: give what goes into the flask")
-    source = ".".join(filter(None, (left, *middle)))
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source)
+    left = flask(source)
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles("." if " " in left else left)
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)
     return number_atoms(mol)[0]

@@ -6,12 +6,15 @@
 __all__ = ['TASKS', 'Additions', 'Molecules', 'Reactions', 'SmilesReactions', 'task_named', 'open_model']
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #a30dfd05
-from functools import cache
+import re
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import TABLES, check_text
+from ..files.csv_jsonl import TABLES, check_text, jsonl_text, read_columns
+from ..files.whole_files import write_text
 from .task import Task
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #547e53ad
@@ -20,7 +23,7 @@ class Additions(Task):
     name, population = "additions", "sums such as the generator of additions draws"
     demo_pairs, demo_coverages = (4000, 1500), (0.8, 0.9, 0.95)
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
-    examples = "112+17=", "7854+9178=", "9999+1="
+    examples = {t: t for t in ("112+17=", "7854+9178=", "9999+1=")} # name to input
     label, app_coverage = "A sum, such as 112+17=", 0.9
 
     @cache
@@ -29,6 +32,14 @@ class Additions(Task):
         from conformal_ar.tasks.additions import load_additions
         parts = load_additions(seed=0)
         return parts["held_out"], parts["train"]
+
+    def clean_input(self, x, model):
+        "A sum as the model was trained on; what is none is refused, not answered"
+        found = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*=?\s*", x.text, re.ASCII)
+        text = "{}+{}=".format(*found.groups()) if found else x.text
+        if model: super().clean_input(x._replace(text=text), model) # says what is odd
+        if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
+        return text, [f"read as {text}"]*(text != x.text)
 
     def train(self, *args, **options):
         from conformal_ar.tasks.additions_training import train_additions
@@ -39,8 +50,9 @@ class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
-    examples = ("CC(=O)Cl.NCc1ccccc1", "OB(O)c1ccccc1.Brc1ccncc1",
-                "CC(=O)c1ccoc1.[BH4-].[Na+].CO", "CCI.Oc1ccc(F)cc1")
+    examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
+                "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
+                "Bromination": "COc1ccccc1.BrBr"}
     label = "What goes into the flask: SMILES, with dots between"
 
     @cache
@@ -50,15 +62,30 @@ class Molecules(Task):
         parts = load_reactions("partial") # what no model was trained on
         return parts["held_out"], parts["valid"]
 
-    def is_table(self, path): return Path(path).suffix.lower() in (".parquet", *TABLES)
+    def is_table(self, path):
+        from conformal_ar.tasks.structures import STRUCTURES
+        return Path(path).suffix.lower() in (".parquet", *TABLES, *STRUCTURES)
+
+    def as_table(self, path, folder):
+        from conformal_ar.tasks.structures import STRUCTURES, structure_rows
+        if Path(path).suffix.lower() not in STRUCTURES: return path
+        rows = jsonl_text(structure_rows(path))
+        return write_text(Path(folder)/f"{Path(path).name}.jsonl", rows)
+
+    def joined(self, row, column):
+        from conformal_ar.tasks.structures import join_roles
+        return join_roles(row, column)
 
     def line_inputs(self, path):
-        from conformal_ar.tasks.reaction_inputs import smi_inputs
+        from conformal_ar.tasks.structures import smi_inputs
         return smi_inputs(path)
 
     def read_pairs(self, path, columns):
-        if self.is_table(path): return super().read_pairs(path, columns)
-        from conformal_ar.tasks.reaction_inputs import read_reactions
+        if self.is_table(path):
+            join = partial(self.joined, column=columns[0])
+            with TemporaryDirectory() as folder: return read_columns(
+                self.as_table(path, folder), *columns, several=columns[1], change=join)
+        from conformal_ar.tasks.structures import read_reactions
         return read_reactions(path)
 
     def clean_input(self, x, model, **options):
@@ -104,7 +131,7 @@ class Reactions(Molecules):
 class SmilesReactions(Molecules):
     "Products by a model that writes SMILES, as in the paper"
     name, coverage, app_coverage = "reactions-smiles", 0.7, 0.7
-    examples = () # no page of the application
+    examples = {} # no page of the application
     demo_pairs, demo_coverages = (250, 80), (0.5,)
     demo_procedures = {"level-sets": {}, "subsets": {}}
 

@@ -2,19 +2,19 @@
 from typing import Any
 from ..files.csv_jsonl import Input
 from .smiles_spellings import Respelt
+_no_names: str
 def _fault(text):
     """What is wrong with the SMILES of a molecule, as far as that can be told"""
     ...
-def stereo_marks(text: str) -> list:
-    """The tokens that say something about stereochemistry
+_MARKS: Any
+def marks_of(text: str, what: str='stereochemistry') -> list:
+    """The tokens that say something about stereochemistry, or name isotopes
 
-    text: SMILES"""
+    text: SMILES
+    what: Or isotopes"""
     ...
-def _flat(smiles):
-    """A molecule without stereochemistry; as it stands where it cannot be read"""
-    ...
-def _left_side(text):
-    """What goes into the flask, and notes on what was not used"""
+def _without(smiles, what):
+    """A molecule without stereochemistry or isotopes"""
     ...
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
@@ -31,11 +31,12 @@ def _large(source):
     """A note where a source has more atoms than any of USPTO-MIT, or none"""
     ...
 MOST_TOKENS: int
-def clean_source(text: str, ignore_stereo: bool=False) -> tuple:
+def clean_source(text: str, ignore_stereo: bool=False, ignore_isotopes: bool=False) -> tuple:
     """The form of a source that the model knows
 
     text: SMILES of what goes into the flask
-    ignore_stereo: Leave stereochemistry out"""
+    ignore_stereo: Leave stereochemistry out
+    ignore_isotopes: Leave isotopes out"""
     ...
 def unknown_part(typed: str, source: str, vocabulary) -> str | None:
     """What of a source a model has no token for, in words
@@ -43,6 +44,9 @@ def unknown_part(typed: str, source: str, vocabulary) -> str | None:
     typed: SMILES as a user wrote it
     source: The same, cleaned
     vocabulary: Tokens of the model"""
+    ...
+def _known_part(source, ar):
+    """A source without the lone metals that a model has no token for, and a note"""
     ...
 def read_source(x: Input, ar, **options) -> tuple:
     """A source as the model reads it; an error that says why it cannot
@@ -63,33 +67,8 @@ class CleanSources(Respelt):
 
         inputs: [B] sources"""
         ...
-def read_smi(path) -> list:
-    """The lines of a file of SMILES
-
-    path: Text file, or its lines: SMILES, then perhaps white space and a name"""
-    ...
-def forgotten_dot(name: str) -> list:
-    """A warning where a name can be read as SMILES
-
-    name: What stands behind the SMILES of a line"""
-    ...
-def smi_inputs(path) -> list:
-    """The lines of a file of SMILES as inputs
-
-    path: Text file as for read_smi"""
-    ...
-def read_reactions(path) -> list:
-    """The reactions of a file
-
-    path: Text file as for read_smi, a reaction each"""
-    ...
 def check_product(target: str) -> str:
     """A product as sets spell it; an error where it cannot be read
 
     target: SMILES of the product"""
-    ...
-def sdf_text(rows: list) -> str:
-    """Molecules, drawn flat, with their properties as an SD file
-
-    rows: (SMILES or None, title, {property: value}) of each entry"""
     ...

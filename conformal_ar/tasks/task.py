@@ -28,6 +28,14 @@ class Task:
 
     def line_inputs(self, path): return line_inputs(path)
 
+    def as_table(self, path, folder):
+        "A file that is neither table nor lines as a table in a folder; others as is"
+        return path
+
+    def joined(self, row, column):
+        "A row of a table, perhaps with its input put together from other columns"
+        return row
+
     def read_pairs(self, path, columns):
         "(line, (input, target)) of each pair in a file"
         return read_columns(path, *columns, several=columns[1])
