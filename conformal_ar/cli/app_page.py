@@ -28,7 +28,7 @@ from ..tasks.known_tasks import TASKS
 # %% ../../nbs/cli/06_app_page.ipynb #42bf855c
 _css = """
 .ca-input, .ca-set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px }
-.ca-set { align-items: stretch }
+.ca-set { align-items: stretch } .ca-input, .ca-set { margin-bottom: 8px }
 .ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
   background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
 .ca-card * { color: #111827 !important } /* also where the page is dark */
