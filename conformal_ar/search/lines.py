@@ -44,8 +44,8 @@ class Walk:
         self.states, self.rows, self.paths = [None], 0, None
 
     def least(self):
-        "[n] log-probability that a line needs; what only equals Q is out as well"
-        return np.maximum(self.threshold, np.nextafter(self.bar, np.inf))
+        "[n] log-probability that a line needs"
+        return np.maximum(self.threshold, self.bar)
 
     def top(self):
         "[n] the line that is expanded next"

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['EDIT_PARTS', 'EDITS_POCKET', 'archive_reactions', 'further_reactions', 'main_product', 'EditRow', 'edit_row',
            'write_rows', 'read_rows', 'prepare_rows', 'batch_scripts', 'script_losses', 'EditPreset', 'edit_optimisers',
-           'edit_losses', 'edit_run', 'edit_batches', 'validate_edits', 'training_rows', 'main']
+           'edit_losses', 'edit_run', 'edit_batches', 'validate_edits', 'mean_weights', 'training_rows', 'main']
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #f1cd2437
 from argparse import ArgumentParser
@@ -227,6 +227,15 @@ def validate_edits(
     nats, right = (torch.cat(o).float().mean().item() for o in zip(*found))
     return nats, right
 
+# %% ../../nbs/tasks/25_edit_training.ipynb #8487c40c
+@torch.no_grad()
+def mean_weights(
+    net:EditNet,   # Changed in place
+    before:EditNet, # Of the same sizes
+):
+    "Give a network the mean of its weights and those of another"
+    for p, q in zip(net.parameters(), before.parameters()): p.lerp_(q, .5)
+
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776
 def training_rows(
     folder, # Of prepare_rows
@@ -242,6 +251,7 @@ def _train(folder, data, minutes, decay, start):
     "What the command train does"
     (rows, valid), run = training_rows(data), edit_run(folder, start=start)
     run.run(edit_batches(rows, seed=run.step), minutes, decay=decay)
+    if start: mean_weights(run.net, load_edits(start).net)
     save_edits(run.net, Path(folder)/"export")
     print("nats {:.3f}, every token right {:.3f}".format(
         *validate_edits(run.net, valid)))

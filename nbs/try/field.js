@@ -60,7 +60,7 @@
   function show(set) {
     const [one, many] = things[task.value], n = set.members.length, open = set.members.some(m => m.open);
     const size = set.more ? `More than ${n} answers` : n === 1 ? "1 answer" : `${n} answers`;
-    const counted = open ? `${n} lines, some open` : n ? size : "No answer: the model is unsure of all";
+    const counted = open ? `${n} lines; one with … stands for all that ${task.value === "additions" ? "end" : "begin"} so` : n ? size : "No answer: the model is unsure of all";
     const held = `Such sets hold the right ${one} with probability at least ${asked.value}, on average over ${many}`;
     const whole = form.known ? `${held} like the ${set.n.toLocaleString("en")} that calibrated.`
       : `Nothing is guaranteed: no ${many} like this one were among the ${set.n.toLocaleString("en")} that calibrated.`;
