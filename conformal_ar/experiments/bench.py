@@ -371,7 +371,7 @@ GROUPS = dict(
     limit=Bench.limit, reference=against_reference, generate=against_generate,
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
     engine=engines, startup=start_up, ray=two_workers, file=large_file)
-ALONE = "single", "startup", "ray", "file" # run on request
+ALONE = "single", "engine", "startup", "ray", "file" # run on request
 # groups that one task is enough for
 ONLY = dict.fromkeys(("startup", "ray", "file"), "additions")
 

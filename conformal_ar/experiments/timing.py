@@ -291,7 +291,7 @@ def calibration(bench:Bench, name:str)->list:
     "Pairs per second of `calibrate` against a bare loop"
     task = bench.task(name)
     n = bench.n(10_000 if task.budget is None else 400)
-    n = max(200, n)                               # fewer are not enough for this risk
+    n = max(400, n)                               # fewer are not enough for this risk
     inputs, targets = task.inputs[-n:], task.targets[-n:]
     cp = DynamicConformalBeams(task.ar, step_alpha=0.01, max_len=task.max_len)
     def ours(): cp.calibrate(inputs, targets); return n

@@ -106,11 +106,6 @@ def vocab_size(self:HFModel)->int:
 
 # %% ../../nbs/hf/01_adapter.ipynb #ad4d9978
 @patch
-def _encoded(self:HFModel, inputs):
-    "What the model makes of texts before the first step"
-    return self._read(self._input_ids(inputs))
-
-@patch
 def _log_probs(self:HFModel, logits):
     "[R, V] log-probabilities of the next token; logits may be overwritten"
     return self._merged(log_probs_of(logits))

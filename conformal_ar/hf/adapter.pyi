@@ -51,9 +51,6 @@ class HFModel(Texts):
     def vocab_size(self) -> int:
         """Number of tokens that the model gives probabilities to"""
         ...
-    def _encoded(self, inputs):
-        """What the model makes of texts before the first step"""
-        ...
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
         ...

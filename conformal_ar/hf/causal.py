@@ -109,14 +109,14 @@ def _also_seen(self:HFCausal):
 
 # %% ../../nbs/hf/06_causal.ipynb #b3b6eb3b
 @patch
-def _read(self:HFCausal, rows):
+def _read(self:PromptTexts, rows):
     "Rows of ids [B, P] and their attention mask [B, P], padded on the left"
     rows = [row[::-1] for row in rows]
     padded = pad_rows(rows, self.pad_token_id), pad_rows([[1]*len(r) for r in rows], 0)
     return tuple(x.flip(1).to(self.device) for x in padded)
 
 @patch
-def prompts(self:HFCausal, inputs):
+def prompts(self:PromptTexts, inputs):
     "What the model reads before a target: ids [B, P] and their mask"
     return self._encoded(inputs)
 

@@ -194,6 +194,10 @@ class Texts:
     def _texts(self, inputs): return inputs # as chats are not
     def _ids(self, texts, target=False): return token_ids(self.tokenizer, texts, target)
 
+    def _encoded(self, inputs):
+        "What is made of texts before the first step"
+        return self._read(self._input_ids(inputs))
+
     def _merged(self, log_probs):
         "All end tokens in one; in place"
         if not self.other_ends: return log_probs

@@ -15,7 +15,7 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, T5Config,
 
 from ..theory.guarantee import clopper_pearson_interval
 from ..hf.tokenizers import DigitTokenizer
-from .additions import answers, fresh_pairs, questions
+from .additions import fresh_pairs
 from .training import collator
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #aa5f4fd1

@@ -13,7 +13,7 @@ import torch
 
 from .additions import answers, load_additions, questions
 from .additions_model import (
-    PRESETS, Preset, generate_coverage, make_model, save_model, train_pairs)
+    PRESETS, generate_coverage, make_model, save_model, train_pairs)
 from .training import Run, text_losses
 
 # %% ../../nbs/tasks/02_additions_training.ipynb #7c4dcc92
