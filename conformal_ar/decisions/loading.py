@@ -6,6 +6,7 @@
 __all__ = ['PROCEDURES', 'UNIT', 'load', 'model_notes', 'read_notes', 'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/decisions/00_loading.ipynb #d9f2f086
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,9 @@ def load(
 )->Procedure: # The calibrated procedure
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return Procedure.load(folder, model, **options)
-    name = read_calibration(folder)["procedure"]
+    kept = read_calibration(folder)
+    name, module = kept["procedure"], kept.get("module", "")
+    if module.startswith("conformal_ar."): import_module(module) # knows its kind
     kinds = procedure_kinds(Procedure) | PROCEDURES # also those of tasks
     if name not in kinds: raise ValueError(
         f"{calibration_file(folder)} holds {name!r:.60}, which is none of "

@@ -6,7 +6,7 @@
 __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_lines', 'lost_targets', 'group_prefix',
            'refuse_ranks', 'refuse_unbounded', 'warn_selected', 'check_calibrated', 'check_shape', 'check_columns',
            'check_target', 'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed',
-           'warn_calibrated_on']
+           'check_unchanged', 'check_candidates', 'warn_calibrated_on']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -186,6 +186,20 @@ def refuse_changed(apart, rounding, same_texts, same_rules):
         f"the model is not what was calibrated: its {what}. Weights, settings, "
         "tokenizer, chat template, rules or dtype are others than in the calibration, "
         "whose guarantee does not carry over: undo the change, or calibrate again")
+
+def check_unchanged(then, now):
+    "An error for a model of other weights, whose probe pairs score alike"
+    if then is not None and then != now: raise ValueError(
+        "the model has other weights, tokenizer or settings than in the calibration, "
+        "though its probe pairs score alike: undo the change, or calibrate again")
+
+def check_candidates(inputs, candidates):
+    "`TypeError` unless each input has a list of texts"
+    lists = all(hasattr(o, "__len__") and not isinstance(o, str)
+                for o in [candidates, *(candidates or [])])
+    if not lists or len(candidates) != len(inputs): raise TypeError(
+        f"candidates must be a list of texts for each of {len(inputs)} inputs, such as "
+        "[['129', '139']] for one")
 
 def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"

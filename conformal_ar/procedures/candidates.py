@@ -10,6 +10,7 @@ from typing import Sequence
 
 import numpy as np
 
+from .calibration_checks import check_candidates
 from ..search.inputs_and_ids import take
 from ..theory.groups import by_length
 
@@ -23,7 +24,9 @@ def candidate_p_values(
     "P-values in (0, 1] of texts, whether they are members or not"
     cp.calibration_scores # an error where none are kept
     if isinstance(inputs, str): return candidate_p_values(
-        cp, [inputs], [candidates], **kwargs)[0]
+        cp, [inputs], [[candidates] if isinstance(candidates, str) else candidates],
+        **kwargs)[0]
+    check_candidates(inputs, candidates)
     if cp.probe: cp.probe.look(cp.model)
     owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
     texts, p = [text for several in candidates for text in several], np.empty(0)

@@ -13,6 +13,7 @@ SHARE: float
 class Probe:
     """A few pairs, and the scores by which their model is known again"""
     due: Any
+    fingerprint: Any
     ids: Any
     inputs: Any
     rounding: Any
@@ -69,6 +70,9 @@ def _rounding(model, seen):
 class _Bare:
     """Stands for the model below a wrapper"""
     def fingerprint(self): ...
+def fingerprint_or_none(model):
+    """Of a model; None where rules have no name"""
+    ...
 def rules_of(model) -> list:
     """What the wrappers of a model do; they hold a model as `ar`
 

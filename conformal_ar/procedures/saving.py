@@ -11,6 +11,7 @@ import json, warnings
 from difflib import get_close_matches
 from fractions import Fraction
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -62,7 +63,7 @@ def saved_fields(
     "The fields of a calibration"
     cp, edges = procedure, getattr(procedure.group, "edges", None)
     return dict(
-        procedure=type(cp).__name__,
+        procedure=type(cp).__name__, module=type(cp).__module__,
         settings={s: _plain(s, getattr(cp, s)) for s in cp.settings},
         group=function_name(cp.group) if edges is None else edges,
         canonicalize=function_name(cp.canonicalize),
@@ -114,7 +115,9 @@ def _functions(path, kind, saved, options):
     if others: raise TypeError(
         f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
         f"chosen for the calibrations {', '.join(shipped)} of the package")
-    given = dict(group=None, canonicalize=None) | options
+    own = signature(kind.__init__).parameters # ProductSets have a default
+    given = {f: own[f].default if f in own else None
+             for f in ("group", "canonicalize")} | options
     found = {f: same_function(path, f, saved[f], given[f]) for f in given}
     return {name: f for name, f in found.items() if f is not None}
 
@@ -144,6 +147,7 @@ def restored(
         cp._found = found # weights are in the notes
         if cp.nested and part_of != "weighted": cp._found = cp.fit_again(found)
     cp.probe = checked_probe(path, data["probe"], model)
+    if cp.probe: cp.probe.fingerprint = data["fingerprint"]
     if data["known"] is not None:
         cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
     return cp
