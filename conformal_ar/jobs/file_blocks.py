@@ -186,6 +186,14 @@ def write_manifest(
 def _is_block(path): return path.suffix == ".jsonl" and path.stem.isdigit()
 def _block(folder, i): return Path(folder)/f"{i:08d}.jsonl"
 
+def _is_whole(path, rows):
+    "Has a block a record for each row, in order? A full disk may cut it"
+    try: text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError): return False
+    try: found = [json.loads(line)["line"] for line in text.split("\n")[:-1]]
+    except (ValueError, KeyError, TypeError): return False
+    return found == [line for line, _ in rows]
+
 # %% ../../nbs/jobs/00_file_blocks.ipynb #45c0758c
 @dataclass
 class BlockWriter:
@@ -200,10 +208,11 @@ class BlockWriter:
     def worker(self): return self.make()
 
     def write(self, i):
-        "Make a block, if it is not there"
+        "Make a block, if it is not there and whole"
         path = _block(self.folder, i)
-        if path.exists(): return dict(block=i, computed=False)
-        write_text(path, jsonl_text(self.worker.records(self.blocks.read(i))))
+        rows = self.blocks.read(i)
+        if _is_whole(path, rows): return dict(block=i, computed=False)
+        write_text(path, jsonl_text(self.worker.records(rows)))
         return dict(block=i, computed=True)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #cb44788f
