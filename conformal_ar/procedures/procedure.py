@@ -28,8 +28,7 @@ from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
-from .probes import (
-    Probe, fingerprint_or_none, input_hashes, warn_known)
+from .probes import Probe, input_hashes, warn_known
 from .saving import (
     function_name, restored, saved_fields, write_calibration)
 from ..search.lines import lines_search
@@ -312,10 +311,10 @@ def save(self:Procedure,
     "Save the calibration as JSON, whole or not at all"
     now = copy(self)
     now.guarantees
-    if now.probe:
-        now.probe.check(now.model)
-        check_unchanged(now.probe.fingerprint, fingerprint_or_none(now.model))
-    return write_calibration(folder, saved_fields(now, notes or {}))
+    if now.probe: now.probe.check(now.model)
+    fields = saved_fields(now, notes or {})
+    if now.probe: check_unchanged(now.probe.fingerprint, fields["fingerprint"])
+    return write_calibration(folder, fields)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #dff73b08
 @patch(cls_method=True)
