@@ -14,7 +14,7 @@ let RDKit; // the library, once it has come
 // ------------------------------------------------------------------------------------------------ molecules
 
 function withMol(text, what) { // What a function makes of a molecule, given as SMILES or JSON; null where it is none
-  const mol = RDKit.get_mol(text);
+  const mol = RDKit.get_mol(text, text[0] === "{" ? '{"assignStereo":false}' : ""); // JSON names its double bonds' sides itself
   try { return mol && what(mol); } finally { mol?.delete(); }
 }
 
@@ -65,8 +65,9 @@ function numbered(source) { // Atoms in the order of the flat canonical SMILES
   return renumbered(given, order);
 }
 
-const VALENCES = {1: [1], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 14: [4], 15: [3, 5], 16: [2, 4, 6], 17: [1], 33: [3, 5],
-                  34: [2, 4, 6], 35: [1], 53: [1, 3, 5]};
+const VALENCES = {1: [1], 2: [0], 4: [2], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 10: [0], 13: [3], 14: [4], 15: [3, 5], 16: [2, 4, 6],
+  17: [1], 18: [0], 31: [3], 32: [4], 33: [3, 5], 34: [2, 4, 6], 35: [1], 36: [0], 49: [3], 50: [2, 4], 51: [3, 5], 52: [2, 4, 6],
+  53: [1, 3, 5], 54: [0, 2, 4, 6], 82: [2, 4], 83: [3, 5]}; // of elements that RDKit fills up with hydrogens
 
 function filled(atom, orders) { // Hydrogens of an atom whose bonds have changed, as RDKit fills them up
   const sum = Math.round(orders.reduce((a, o) => a + (o === 12 ? 1.5 : o), 0));
@@ -86,8 +87,7 @@ function applied(mol, {edits, keep}) { // The product of a script; null where it
   const states = new Map(edits.filter(e => e[1] === null).map(([a, , what]) => [a, STATES[what]]));
   const joined = (a, b) => bonds.some(o => o.atoms.includes(a) && o.atoms.includes(b));
   bonds = bonds.map(b => b.stereoAtoms && !b.atoms.every((a, i) => joined(a, b.stereoAtoms[i])) ? {...b, stereoAtoms: undefined} : b);
-  const edited = [...new Set([...ends, ...states.keys()])];
-  for (const i of edited) {
+  for (const i of new Set([...ends, ...states.keys()])) {
     const atom = atoms[i], orders = bonds.filter(b => b.atoms.includes(i)).map(b => b.order);
     Object.assign(atom, {stereo: undefined, nRad: 0, aromatic: orders.includes(12)});
     if (states.has(i)) [atom.chg, atom.impHs] = states.get(i);
@@ -95,9 +95,8 @@ function applied(mol, {edits, keep}) { // The product of a script; null where it
   }
   const kept = reached(atoms.length, bonds, [...edits.slice(0, 1).map(e => e[0]), ...keep]);
   const order = [...atoms.keys()].filter(i => kept.has(i));
-  const radical = new Set(edited.filter(i => kept.has(i)).map(i => order.indexOf(i)));
   return withMol(written(renumbered({atoms, bonds}, order)), made => {
-    if (JSON.parse(made.get_json()).molecules[0].atoms.some((a, i) => a.nRad && radical.has(i))) return null;
+    if (JSON.parse(made.get_json()).molecules[0].atoms.some((a, i) => a.nRad && states.has(order[i]))) return null;
     return smilesOf(made.get_smiles()); // aromatic as others are
   });
 }
@@ -317,13 +316,13 @@ function scriptsAbove(model, memory, threshold, maxLen, budget, rows = {n: 0}) {
 function cleaned(text) { // A source as the model was trained on
   const source = text.trim().replace(/\s*;\s*/g, ".").split(">").slice(0, 2).filter(Boolean).join(".").replace(/:\d+(?=\])/g, "");
   const pieces = source.split("."), bad = pieces.find(p => !p || !smilesOf(p));
-  if (bad !== undefined) throw Error(bad ? `${bad} is no valid SMILES` : "a dot with no molecule beside it");
+  if (bad !== undefined) throw Error(bad ? `${bad} is no valid SMILES, and names are not read` : "a dot with no molecule beside it");
   const found = canonical(source);
   if (withMol(found, mol => mol.get_num_atoms()) > MOST_ATOMS) throw Error(`this model is for at most ${MOST_ATOMS} atoms`);
   return found;
 }
 
-function products(model, memory, scripts) { // Scripts merged by product, with a picture of the first
+function products(memory, scripts) { // Scripts merged by product
   const classes = new Map();
   for (const {ids, score} of scripts) {
     const text = canonical(memory.source.product(ids)), known = classes.get(text);
@@ -334,14 +333,15 @@ function products(model, memory, scripts) { // Scripts merged by product, with a
   return [...classes.values()].sort(falling);
 }
 
-const drawn = text => withMol(text, mol => mol.get_svg_with_highlights(JSON.stringify({width: 220, height: 130, clearBackground: false})));
+const drawn = text => withMol(text, mol => mol.get_svg_with_highlights(JSON.stringify({width: 220, height: 130, clearBackground: false, fixedBondLength: 24})));
 
 async function loadReactions(told) {
   if (!(await fetch("reactions/RDKit_minimal.wasm", {method: "HEAD"})).ok) throw Error("this site was built without RDKit, which reactions need");
-  const [config, calibration, weights, wasmBinary] = await Promise.all([json("reactions/edits.json"), json("reactions/calibration.json"),
+  const [config, calibration, weights, library] = await Promise.all([json("reactions/edits.json"), json("reactions/calibration.json"),
     bytes("reactions/model.safetensors", told), bytes("reactions/RDKit_minimal.wasm", told)]);
   importScripts("reactions/RDKit_minimal.js");
-  RDKit = await initRDKitModule({wasmBinary});
+  const place = URL.createObjectURL(new Blob([library], {type: "application/wasm"}));
+  RDKit = await initRDKitModule({locateFile: () => place});
   RDKit.disable_logging?.();
   return {model: new EditNet(config, tensors(weights)), list: calibration.lists[0]};
 }
@@ -352,7 +352,7 @@ function predictedReactions({model, list}, {text, coverage}) {
   const {memory} = trees.reactions, scores = list.rising ??= unpacked(list), rows = {n: 0};
   const threshold = thresholdAt(coverage, scores);
   if (threshold === -Infinity) throw Error("the calibration allows no such coverage");
-  const found = products(model, memory, scriptsAbove(model, memory, threshold - 1e-3, list.max_len, list.max_candidates, rows));
+  const found = products(memory, scriptsAbove(model, memory, threshold - 1e-3, list.max_len, list.max_candidates, rows));
   return {n: scores.length, more: found.length > MOST, threshold, rows: rows.n,
           members: found.slice(0, MOST).map((m, i) => ({...m, open: false, svg: i < 24 ? drawn(m.text) : null}))};
 }
