@@ -68,7 +68,7 @@ def notice_lines(notes, most=20):
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = "demo app train calibrate predict evaluate update reproduce".split()
+    order = "demo app train calibrate predict evaluate update".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 
