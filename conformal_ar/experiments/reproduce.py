@@ -24,7 +24,7 @@ from ..theory.feasible_checks import check_feasible
 from .one_decode import (decode_for_all, dynamic_draws,
                                                  dynamic_repetitions, dynamic_rows)
 from .repetitions import (beam_ranks, kept, subset_repetitions,
-                                                  subset_rows, with_error)
+                                                  subset_rows)
 from ..files.whole_files import (
     environment, markdown_table, write_results)
 from ..search.beams import beam_search
@@ -295,25 +295,12 @@ def reproduce(
     return TABLES[table](passes, **{**defaults[table], **settings})[0]
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #e52cfa66
-_tables = { # settings, the end of an error's key, and means: key -> heading
-    1: (dict(width="width", beam_alpha="beam α", confidence="confidence"), "_sd",
-        dict(beam_coverage="in the beam", conditional="conditional", mae="MAE",
-             bound="guaranteed", measured="coverage", held="held")),
-    2: (dict(step_alpha="step α", stop="stop"), "_se",
-        dict(bound="(1 − α)^L", guaranteed="guaranteed", measured="coverage",
-             size="size", ratio="ratio"))}
-
-# %% ../../nbs/experiments/02_reproduce.ipynb #e2d6ac2c
-def _table_text(rows, table):
-    "The rows of either table, each mean with the error of its last digit"
-    settings, end, means = _tables[table]
-    def mean(r, c): # a share of repetitions, such as held, has no deviation of its own
-        if c == "held" or c + end not in r: return f"{r[c]:.4f}"
-        return with_error(r[c], r[c + end])
-    def setting(v): return f"{v:g}" if isinstance(v, float) else str(v)
-    shown = [dict(setting=", ".join(setting(r[c]) for c in settings)) |
-             {c: mean(r, c) for c in means} for r in rows]
-    return markdown_table(shown, dict(setting=", ".join(settings.values())) | means)
+_columns = { # what is printed of each table: key -> heading
+    1: dict(width="width", beam_alpha="beam α", confidence="confidence",
+            beam_coverage="in the beam", conditional="conditional", mae="MAE",
+            bound="guaranteed", measured="coverage", held="held"),
+    2: dict(step_alpha="step α", stop="stop", bound="(1 − α)^L",
+            guaranteed="guaranteed", measured="coverage", size="size", ratio="ratio")}
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #a968ad6e
 def main():
@@ -332,7 +319,7 @@ def main():
     path = args.output/f"table{args.table}_{args.task}.json"
     command = ["python", "-m", "conformal_ar.experiments.reproduce", *sys.argv[1:]]
     write_results(path, rows, shlex.join(command), seed=0)
-    print(f"{_table_text(rows, args.table)}\n\nwritten to {path}")
+    print(f"{markdown_table(rows, _columns[args.table], 4)}\n\nwritten to {path}")
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #aabf59b7
 #| eval: false

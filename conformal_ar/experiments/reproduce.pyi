@@ -132,10 +132,7 @@ def reproduce(task: str, table: int, model: Autoregressor | None=None, folder='r
     progress: Show progress bars?
     pairs: Only the first pairs of the pool, for a quick look"""
     ...
-_tables: Any
-def _table_text(rows, table):
-    """The rows of either table, each mean with the error of its last digit"""
-    ...
+_columns: Any
 def main():
     """What `python -m conformal_ar.experiments.reproduce` does"""
     ...
