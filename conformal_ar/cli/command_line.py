@@ -111,7 +111,7 @@ def conformal_ar(debug:Debug=False, version:Version=False):
 
 # %% ../../nbs/cli/00_command_line.ipynb #92af5124
 def run_command(
-    folder,     # Its name is left out of what is shown
+    folder:str|Path, # Its name is left out of what is shown
     *words,     # After conformal-ar
     code:int=0, # The exit code that is expected
 ): # What click's runner gives: stdout, stderr, exit_code

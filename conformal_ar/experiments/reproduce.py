@@ -38,7 +38,7 @@ class Passes:
         inputs:Sequence,      # [n] inputs of the pool
         targets:Sequence,     # [n] target texts, or a tensor of ids
         max_len:int,          # Decoding steps, the end token counted
-        folder,               # Where the arrays are kept
+        folder:str|Path,      # Where the arrays are kept
         progress:bool=True,   # Show progress bars?
         max_rows:int=1024,    # Most prefixes in a call of the model
         part:int=500,         # Inputs after which the arrays so far are kept
@@ -162,7 +162,7 @@ def decode(self:Passes,
 @patch
 def class_coverage(self:Passes,
     width:int,    # Beam width
-    canonicalize, # Text to canonical form, None where it is invalid
+    canonicalize:Callable|None, # Text to canonical form, None where it is invalid
     classes:int|None=None, # How many forms of a beam count, best strings first
 )->dict: # coverage, its interval from low to high, strings, invalid
     "Share of pairs whose beam holds the target in some form, or as the same text"
@@ -241,7 +241,7 @@ def dynamic_table(
 # %% ../../nbs/experiments/02_reproduce.ipynb #44de025c
 def additions_passes(
     model:Autoregressor, # The model
-    folder,              # Where the arrays are kept
+    folder:str|Path,     # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
 )->Passes: # Of the 30,408 held-out additions
@@ -253,7 +253,7 @@ def additions_passes(
 # %% ../../nbs/experiments/02_reproduce.ipynb #14c4868e
 def reactions_passes(
     model:Autoregressor, # The model
-    folder,              # Where the arrays are kept
+    folder:str|Path,     # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
     pool=None, # Other Reactions than those that the shipped model's split holds out
@@ -278,7 +278,7 @@ def reproduce(
     task:str,              # A key of TASKS
     table:int,             # 1: beam subsets; 2: dynamic beams
     model:Autoregressor|None=None, # The one that comes with the package by default
-    folder="runs/reproduce", # Where the model's passes are kept
+    folder:str|Path="runs/reproduce", # Where the model's passes are kept
     progress:bool=True,    # Show progress bars?
     pairs:int|None=None,   # Only the first pairs of the pool, for a quick look
     **settings,            # Of subset_table or dynamic_table

@@ -141,7 +141,7 @@ def clean_source(
 def unknown_part(
     typed:str,  # SMILES as a user wrote it
     source:str, # The same, cleaned
-    vocabulary, # Tokens of the model
+    vocabulary:set, # Tokens of the model
 )->str|None:
     "What of a source a model has no token for, in words"
     unknown = [t for t in smiles_tokens(source) if t not in vocabulary]

@@ -19,6 +19,7 @@ from typing import Callable
 import numpy as np
 
 from ..hf.processors import Wrapper, from_model
+from ..search.autoregressive import Autoregressor
 from ..hf.texts import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
@@ -48,7 +49,7 @@ def remove_maps(smiles)->str: # The same molecules, in the same order
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b0784cdb
 def canonical_molecule(
-    smiles # SMILES without dots and maps
+    smiles:str # SMILES without dots and maps
 ): # The canonical SMILES, None when it cannot be read or is empty
     "The one spelling of a molecule that RDKit chooses"
     Chem, rdBase = rdkit_modules()
@@ -67,7 +68,7 @@ def written_smiles(mol, canonical=True):
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b38cdc38
 def follow(
-    product, # Canonical SMILES
+    product:str, # Canonical SMILES
     origin, # Place of each of its atoms among those of the source; -1 where unknown
     sizes # Atoms of each molecule of the source
 )->str: # SMILES of the same molecule
@@ -173,7 +174,7 @@ _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 class SmilesModel(Respelt):
     "An `Autoregressor` that reads and writes plain SMILES, whatever its model does"
     def __init__(self,
-        ar, # The model, such as an HFSeq2Seq
+        ar:Autoregressor, # The model, such as an HFSeq2Seq
         task:SmilesTask, # How it spells
     ):
         super().__init__(ar)
