@@ -12,7 +12,8 @@ class _State:
     rules: list
     owner: torch.Tensor
     tokens: torch.Tensor
-    past: tuple
+    slots: torch.Tensor
+    past: object
 class EditScripts:
     """An autoregressor over scripts, of which all that end can be applied"""
     pad_token_id: Any
@@ -22,7 +23,7 @@ class EditScripts:
     device: Any
     max_target_len: Any
     net: Any
-    def __init__(self, net: EditNet): ...
+    def __init__(self, net): ...
     def encode(self, texts):
         """Token ids of scripts"""
         ...
@@ -44,8 +45,8 @@ class EditScripts:
     def start(self, inputs, floor=None):
         """Read the sources; log-probabilities of the first tokens"""
         ...
-    def _go_on(self, memory, rules, owner, tokens, past, floor):
-        """One step of the decoder"""
+    def _go_on(self, s, kept, floor):
+        """One step of the decoder from some rows of the past"""
         ...
     def extend(self, state, rows, tokens, floor=None):
         """Continue some rows by a token each"""
@@ -68,8 +69,9 @@ def save_edits(net: EditNet, folder: str | Path):
 
     folder: Made if need be"""
     ...
-def load_edits(folder=None) -> EditScripts:
+def load_edits(folder=None, engine: str | None=None) -> EditScripts:
     """Read a model; it computes in float32, on the CPU
 
-    folder: Of save_edits; None: the model that comes with the package"""
+    folder: Of save_edits; None: the model that comes with the package
+    engine: Either onnx or torch; None: onnx where the extra is there"""
     ...

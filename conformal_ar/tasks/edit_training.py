@@ -200,7 +200,7 @@ def edit_run(
 )->Run:
     "A training run, or its continuation"
     torch.manual_seed(seed)
-    net = load_edits(start).net if start else EditNet(preset.config)
+    net = load_edits(start, "torch").net if start else EditNet(preset.config)
     optimisers = edit_optimisers(net, preset)
     what = f"{preset}, seed {seed}"
     return Run(folder, net, edit_losses, optimisers, preset.warmup_steps, what)
@@ -251,7 +251,7 @@ def _train(folder, data, minutes, decay, start):
     "What the command train does"
     (rows, valid), run = training_rows(data), edit_run(folder, start=start)
     run.run(edit_batches(rows, seed=run.step), minutes, decay=decay)
-    if start: mean_weights(run.net, load_edits(start).net)
+    if start: mean_weights(run.net, load_edits(start, "torch").net)
     save_edits(run.net, Path(folder)/"export")
     print("nats {:.3f}, every token right {:.3f}".format(
         *validate_edits(run.net, valid)))

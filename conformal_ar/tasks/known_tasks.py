@@ -114,7 +114,7 @@ class Reactions(Molecules):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
-        return load_edits()
+        return load_edits(engine=engine)
 
     def procedure(self, kind):
         from conformal_ar.procedures.levelsets import ConformalLevelSets

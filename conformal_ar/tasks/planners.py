@@ -33,7 +33,7 @@ def syntheseus_models(
                 for text, p, v in zip(s, s.probabilities, s.p_values)][:num_results]
                 for bag, s in zip(inputs, found)]
 
-        def get_parameters(self): return sets.model.net.parameters()
+        def get_parameters(self): return sets.model.net.state_dict().values()
 
     class PValues(models.ReactionScoringModel):
         def _get_scores(self, reactions):
