@@ -63,12 +63,19 @@ def exported(page):
     found = re.search(r"(?s)^__all__ = \[(.*?)\]", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
     return " ".join(re.findall(r"\w+", found[1])) if found else ""
 
-def field():
-    "The files of the model of additions, for the field on the front page"
-    target = site/"try/additions"
-    target.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "model.safetensors", "tokenizer_config.json"):
-        shutil.copy(root/"conformal_ar/models/additions"/name, target)
+FIELD = {"additions": ("config.json", "model.safetensors", "tokenizer_config.json"),
+         "reactions": ("edits.json", "model.safetensors", "calibration.json")}
+
+def field(target):
+    "The shipped models in a folder `try`, for the field on the front page, and RDKit where npm has brought it"
+    for task, names in FIELD.items():
+        folder = Path(target, task)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names: shutil.copy(root/"conformal_ar/models"/task/name, folder)
+    library = root/"node_modules/@rdkit/rdkit/dist"
+    if not library.exists(): print("without RDKit from npm, the field on the front page answers no reactions")
+    else:
+        for ending in ("js", "wasm"): shutil.copy(library/f"RDKit_minimal.{ending}", Path(target, "reactions"))
 
 def own_text(page):
     "What stands on a page before its first large heading, which Quarto's index leaves out where small headings come first"
@@ -121,7 +128,7 @@ def own_scripts_only():
         if (less := re.sub(loaded, "", text)) != text: path.write_text(less, encoding="utf-8")
 
 if __name__ == "__main__":
-    field()
+    field(site/"try")
     if (site/"search.json").exists(): search_index()
     search_script()
     preview_images()
