@@ -211,7 +211,7 @@ def _own(row, found):
 def ask(self:VLLMServer,
     rows:list, # [R] lists of token ids
     **what, # One of logprobs, logprob_token_ids, prompt_logprobs
-)->Iterator: # [R] dictionaries of log-probabilities by id, or lists for the row's tokens
+)->Iterator: # [R] dictionaries of log-probabilities by id, or lists for own tokens
     "What the server says about rows of ids"
     if "logprob_token_ids" in what: what["logprobs"] = 0 # vLLM wants both
     def part(some):
