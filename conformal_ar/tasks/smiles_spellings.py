@@ -18,7 +18,7 @@ from typing import Callable
 
 import numpy as np
 
-from ..hf.processors import Wrapper, from_model
+from ..hf.masks import Wrapper, from_model
 from ..search.autoregressive import Autoregressor
 from ..hf.texts import smiles_tokens
 
@@ -158,7 +158,6 @@ def listed_inputs(inputs):
 
 class Respelt(Wrapper):
     "A model that reads each input as `spelt` writes it"
-    takes_floor, masks = from_model("takes_floor"), from_model("masks")
     vocab_size, dtype = from_model("vocab_size"), from_model("dtype")
 
     def __repr__(self): return f"{type(self).__name__}({self.ar})"
@@ -166,7 +165,6 @@ class Respelt(Wrapper):
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
     def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
-    def forbidden(self, inputs, ids): return self.ar.forbidden(self.spelt(inputs), ids)
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
