@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
-from .onnx import Compiled, has_onnx
+from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, log_probs_of
 from conformal_ar.hf.supported import (
     check_pair, choose_device, prepare_model, special_id, check_paths, check_tokens,
@@ -149,8 +149,7 @@ def _try_out(self:HFModel):
 @patch
 def compiled(self:HFModel)->Compiled:
     "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
-    if not has_onnx(): raise ModuleNotFoundError(
-        "ONNX Runtime is not installed: pip install 'conformal_ar[onnx]'")
+    chosen_engine("onnx")
     if self.dtype != torch.float32: raise TypeError(
         f"weights in {self.dtype} are not compiled: load them in float32")
     name = type(self.model).__name__

@@ -10,78 +10,55 @@ import numpy as np
 from fastcore.basics import patch
 from onnx import TensorProto
 
-from .graphs import KEYS, VALUES, Graph, activation, rms_norm
+from .graphs import VALUES, Graph, Graphs, rms_norm
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #a5cc2495
-def gpt2_layer(w, i, config):
-    "Weights of a layer of GPT-2, whose linear layers are stored the other way round"
-    def get(*names):
-        return [w[f"transformer.h.{i}.{n}.{kind}"] for n in names
-                for kind in ("weight", "bias")]
-    return dict(first=get("ln_1"), three=get("attn.c_attn"), back=get("attn.c_proj"),
-                second=get("ln_2"), into=get("mlp.c_fc"), out=get("mlp.c_proj"))
+def gpt2_layer(i):
+    "Names of the weights of a layer of GPT-2"
+    at = f"transformer.h.{i}."
+    return dict(first=at + "ln_1", three=at + "attn.c_attn", back=at + "attn.c_proj",
+                second=at + "ln_2", into=at + "mlp.c_fc", out=at + "mlp.c_proj")
 
-def llama_layer(w, i, config):
-    "Weights of a layer of Llama, Qwen or Mistral"
-    layer = f"model.layers.{i}."
-    def linear(*names):
-        weight = np.concatenate([w[f"{layer}{n}.weight"] for n in names]).T
-        bias = [w.get(f"{layer}{n}.bias") for n in names]
-        return [weight, None if bias[0] is None else np.concatenate(bias)]
-    def norm(name): return [w[f"{layer}{name}.weight"], None]
-    norms = {p: w.get(f"{layer}self_attn.{p}_norm.weight") for p in "qk"}
-    return dict(first=norm("input_layernorm"), second=norm("post_attention_layernorm"),
-                three=linear(*(f"self_attn.{p}_proj" for p in "qkv")),
-                back=linear("self_attn.o_proj"), norms=norms,
-                into=linear("mlp.gate_proj", "mlp.up_proj"),
-                out=linear("mlp.down_proj"))
+def llama_layer(i):
+    "Names of the weights of a layer of Llama, Qwen or Mistral"
+    at = f"model.layers.{i}."
+    own, fed = at + "self_attn.", at + "mlp."
+    return dict(first=at + "input_layernorm", second=at + "post_attention_layernorm",
+                three=[f"{own}{p}_proj" for p in "qkv"], back=own + "o_proj",
+                q=own + "q", k=own + "k", out=fed + "down_proj",
+                into=[fed + "gate_proj", fed + "up_proj"])
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #631effa5
-class DecoderGraphs:
+class DecoderGraphs(Graphs):
     "A decoder without an encoder as graphs"
     def __init__(self,
         config:dict,  # As in config.json, defaults included
         weights:dict, # Name to float32 array, as of state_dict
     ):
-        c = self.config = config
-        self.weights, self.gpt2 = weights, c["model_type"] == "gpt2"
-        self.layers = c["n_layer" if self.gpt2 else "num_hidden_layers"]
-        self.all_heads = c["n_head" if self.gpt2 else "num_attention_heads"]
-        self.heads = self.all_heads if self.gpt2 else c["num_key_value_heads"]
-        self.group = self.all_heads//self.heads # queries for each key
-        width = c["n_embd" if self.gpt2 else "hidden_size"]
-        self.size = c.get("head_dim") or width//self.all_heads
-        self.eps = c["layer_norm_epsilon" if self.gpt2 else "rms_norm_eps"]
+        c, gpt2 = config, config["model_type"] == "gpt2"
+        self.gpt2, self.gated, self.layer = gpt2, not gpt2, llama_layer
+        heads, keys, layers, width, eps, act = (
+            c[name] for name in (
+                ("n_head", "n_head", "n_layer", "n_embd", "layer_norm_epsilon",
+                 "activation_function") if gpt2 else
+                ("num_attention_heads", "num_key_value_heads", "num_hidden_layers",
+                 "hidden_size", "rms_norm_eps", "hidden_act")))
+        if gpt2:
+            self.layer = gpt2_layer
+            weights = {n: w.T if ".c_" in n else w for n, w in weights.items()}
+        size = c.get("head_dim") or width//heads
+        super().__init__(c, weights, keys, size, layers, act)
+        self.all_heads, self.group = heads, heads//keys # queries for each key
+        self.eps, self.scale = eps, size**-0.5
         rope = c.get("rope_parameters") or {}
         odd = [rope.get("rope_type", "default") != "default",
                "sliding_attention" in (c.get("layer_types") or ()),
                c.get("sliding_window") and "layer_types" not in c,
-               self.gpt2 and (c["scale_attn_by_inverse_layer_idx"] or
-                              not c["scale_attn_weights"])]
+               gpt2 and (c["scale_attn_by_inverse_layer_idx"] or
+                         not c["scale_attn_weights"])]
         if any(odd): raise TypeError("scaled positions or scores, and attention in "
                                      "windows, are not written as graphs")
         self.theta = rope.get("rope_theta")
-
-    def _norm(self, g, x, pair):
-        weight, bias = pair
-        if bias is None: return rms_norm(g, x, weight, self.eps)
-        return g.LayerNormalization(x, weight, bias, epsilon=self.eps)
-
-    def _affine(self, g, x, pair):
-        weight, bias = pair
-        x = g.MatMul(x, weight)
-        return x if bias is None else g.Add(x, bias)
-
-    def _layer(self, i):
-        return (gpt2_layer if self.gpt2 else llama_layer)(self.weights, i, self.config)
-
-    def _fed(self, g, x, layer):
-        y = self._affine(g, self._norm(g, x, layer["second"]), layer["into"])
-        if self.gpt2: y = activation(g, y, self.config["activation_function"])
-        else:
-            gate, y = g.Split(y, n=2, axis=-1, num_outputs=2)
-            y = g.Mul(activation(g, gate, self.config["hidden_act"]), y)
-        return g.Add(x, self._affine(g, y, layer["out"]))
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #18b37b02
 @patch
@@ -96,21 +73,20 @@ def _embedded(self:DecoderGraphs, g, tokens, places):
     return x, (g.Cos(angles), g.Sin(angles))
 
 @patch
-def _three(self:DecoderGraphs, g, x, layer, angles, shape):
+def _three(self:DecoderGraphs, g, y, layer, angles, shape):
     "Queries, keys and values [*shape, heads, d]"
     K, d, n = self.heads, self.size, self.all_heads
-    y = self._affine(g, self._norm(g, x, layer["first"]), layer["three"])
-    found = []
+    y, found = self._affine(g, y, layer["three"]), []
     for part, p in zip(g.Split(y, [n*d, K*d, K*d], n=3, axis=-1), "qkv"):
         y = g.Reshape(part, [*shape, n if p == "q" else K, d])
-        weight = layer.get("norms", {}).get(p)
+        weight = self.weights.get(f"{layer.get(p)}_norm.weight")
         if weight is not None: y = rms_norm(g, y, weight, self.eps)
         if angles and p != "v":
             a, b = g.Split(y, n=2, axis=-1, num_outputs=2)
             cos, sin = angles
             y = g.Concat(g.Sub(g.Mul(a, cos), g.Mul(b, sin)),
                          g.Add(g.Mul(b, cos), g.Mul(a, sin)), axis=-1)
-        found.append(g.Mul(y, d**-0.5) if p == "q" else y)
+        found.append(self._scaled(g, y) if p == "q" else y)
     return found
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #ef8bd877
@@ -118,26 +94,22 @@ def _three(self:DecoderGraphs, g, x, layer, angles, shape):
 def reader(self:DecoderGraphs):
     "Ids and mask [B, S] to keys and values of each layer, and a bias"
     g, K, d = Graph(), self.heads, self.size
-    ids, mask = (g.declare(g.inputs, name, "B", "S", whole=True)
-                 for name in ("ids", "mask"))
-    at = g.Range(0, g.Squeeze(g.Shape(ids, start=1)), 1)
+    ids, at = self._asked(g)
     later = g.Less(g.Unsqueeze(at, [1]), g.Unsqueeze(at, [0]))
     causal = g.Mul(g.Cast(later, to=TensorProto.FLOAT), -1e30)
-    padding = g.Mul(g.Cast(g.Sub(1, mask), to=TensorProto.FLOAT), -1e30)
-    g.Unsqueeze(padding, [1, 2], out="bias")
-    g.declare(g.outputs, "bias", "B", 1, 1, "S")
     x, angles = self._embedded(g, ids, at)
     for i in range(self.layers):
-        layer = self._layer(i)
-        q, k, v = self._three(g, x, layer, angles, (0, 0))
-        for y, p, perm, shape in ((k, "k", KEYS, (d, "S")), (v, "v", VALUES, ("S", d))):
-            g.Transpose(y, perm=perm, out=f"cross_{p}{i}")
-            g.declare(g.outputs, f"cross_{p}{i}", "B", K, *shape)
-        q = g.Transpose(g.Reshape(q, [0, 0, K, self.group, d]), perm=(0, 2, 3, 1, 4))
-        scores = g.Add(g.MatMul(q, g.Unsqueeze(f"cross_k{i}", [2])), causal)
-        y = g.MatMul(g.Softmax(scores, axis=-1), g.Unsqueeze(f"cross_v{i}", [2]))
-        y = g.Reshape(g.Transpose(y, perm=(0, 3, 1, 2, 4)), [0, 0, K*self.group*d])
-        x = self._fed(g, g.Add(x, self._affine(g, y, layer["back"])), layer)
+        layer = self.layer(i)
+        def over(y):
+            q, *two = self._three(g, y, layer, angles, (0, 0))
+            self._for_step(g, i, *two)
+            q = g.Reshape(q, [0, 0, K, self.group, d])
+            q = g.Transpose(q, perm=(0, 2, 3, 1, 4))
+            scores = g.Add(g.MatMul(q, g.Unsqueeze(f"cross_k{i}", [2])), causal)
+            y = g.MatMul(g.Softmax(scores, axis=-1), g.Unsqueeze(f"cross_v{i}", [2]))
+            y = g.Reshape(g.Transpose(y, perm=(0, 3, 1, 2, 4)), [0, 0, K*self.group*d])
+            return self._affine(g, y, layer["back"])
+        x = self._fed(g, self._added(g, x, layer["first"], over), layer)
     return g.model()
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #b04801dd
@@ -157,8 +129,7 @@ def _attended(self:DecoderGraphs, g, q, k, v, i):
                                      axis=0))
     q = g.Reshape(q, [-1, K, G, d])
     prompt = rows(g.Add(g.MatMul(blocks(q), f"cross_k{i}"), "bias"))
-    own = g.MatMul(q, g.Transpose(k, perm=(0, 1, 3, 2)))
-    weights = g.Softmax(g.Concat(prompt, own, axis=-1), axis=-1)
+    weights = g.Softmax(g.Concat(prompt, g.MatMul(q, k), axis=-1), axis=-1)
     S, end = g.Shape("bias", start=3), [np.iinfo(np.int64).max]
     prompt, own = g.Slice(weights, [0], S, [3]), g.Slice(weights, S, end, [3])
     both = g.Add(rows(g.MatMul(blocks(prompt), f"cross_v{i}")), g.MatMul(own, v))
@@ -168,31 +139,19 @@ def _attended(self:DecoderGraphs, g, q, k, v, i):
 @patch
 def step(self:DecoderGraphs):
     "A token for each prefix to [R, V] log-probabilities of the next"
-    g, K, d, w = Graph(), self.heads, self.size, self.weights
-    tokens, rows, *_ = (g.declare(g.inputs, name, "R", whole=True)
-                        for name in ("tokens", "rows", "place", "places"))
-    g.declare(g.inputs, "laid", "n", "m", whole=True)
-    g.declare(g.inputs, "bias", "n", 1, 1, "S")
-    x, angles = self._embedded(g, tokens, "places")
+    g, w = self._begun("places"), self.weights
+    x, angles = self._embedded(g, "tokens", "places")
     for i in range(self.layers):
-        for p, shape in (("k", (d, "S")), ("v", ("S", d))):
-            g.declare(g.inputs, f"past_{p}{i}", "P", K, "t", d)
-            g.declare(g.inputs, f"cross_{p}{i}", "n", K, *shape)
-        layer = self._layer(i)
-        q, *new = self._three(g, x, layer, angles, (-1,))
-        for y, p in zip(new, "kv"):
-            g.Concat(g.Gather(f"past_{p}{i}", rows), g.Unsqueeze(y, [2]), axis=2,
-                     out=f"own_{p}{i}")
-            g.declare(g.outputs, f"own_{p}{i}", "R", K, "t1", d)
-        y = self._attended(g, q, f"own_k{i}", f"own_v{i}", i)
-        x = self._fed(g, g.Add(x, self._affine(g, y, layer["back"])), layer)
+        layer = self.layer(i)
+        def over(y):
+            q, *new = self._three(g, y, layer, angles, (-1,))
+            own = self._longer(g, i, [g.Unsqueeze(z, [2]) for z in new])
+            return self._affine(g, self._attended(g, q, *own, i), layer["back"])
+        x = self._fed(g, self._added(g, x, layer["first"], over), layer)
     words, last = (("transformer.wte.weight", "transformer.ln_f") if self.gpt2 else
                    ("model.embed_tokens.weight", "model.norm"))
-    x = self._norm(g, x, [w[f"{last}.weight"], w.get(f"{last}.bias")])
     head = w.get("lm_head.weight", w[words])
-    g.LogSoftmax(g.MatMul(x, head.T), axis=-1, out="log_probs")
-    g.declare(g.outputs, "log_probs", "R", len(head))
-    return g.model()
+    return self._ended(g, self._norm(g, x, last), head)
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #48f8ced1
 DECODERS = dict.fromkeys(("gpt2", "llama", "mistral", "qwen2", "qwen3"), DecoderGraphs)

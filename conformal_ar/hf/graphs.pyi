@@ -23,63 +23,88 @@ def rms_norm(g, x, weight, eps):
 def activation(g, x, kind):
     """An activation by its name in a configuration"""
     ...
-def attend(g, q, k, v, bias):
+def attend(g, q, k, v, bias=None):
     """[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"""
     ...
-def buckets(places, both, count, most):
-    """The bucket of each relative place, of `count`; `both` sides, or those behind only"""
-    ...
-class T5Graphs:
-    """A T5 as graphs"""
+KEYS: Any
+VALUES: Any
+class Graphs:
+    """A model as graphs: what families have in common"""
+    eps: Any
+    scale: Any
+    gated: Any
+    after: Any
+    activation: Any
     config: Any
     heads: Any
     layers: Any
-    most: Any
     size: Any
     weights: Any
-    def __init__(self, config: dict, weights: dict):
+    def __init__(self, config: dict, weights: dict, heads: int, size: int, layers: int, activation: str):
         """config: As in config.json, defaults included
-        weights: Name to float32 array, as of state_dict"""
+        weights: Name to float32 array, as of state_dict
+        heads: Of keys
+        size: Of a head
+        layers: Of the step"""
+        ...
+    def _pair(self, names):
+        """Weights side by side, and biases or None"""
         ...
     def _norm(self, g, x, name): ...
-    def _linear(self, g, x, *names): ...
+    def _affine(self, g, x, names): ...
+    def _scaled(self, g, q): ...
+    def _added(self, g, x, norm, change):
+        """`x` and its change"""
+        ...
     def _fed(self, g, x, layer):
         """`x` and what the feed-forward layers add to it"""
         ...
-    def _three(self, g, x, layer):
-        """Queries, keys and values [..., H·d], and the layer that takes what they give"""
+    def _padding(self, g, mask):
+        """Declares what padding adds to scores: so little that its weight is 0"""
         ...
-    def _offsets(self, stack, places):
-        """[H, n] what scores gain from keys at relative places"""
+    def _asked(self, g):
+        """Declares ids and their mask; ids and their places"""
         ...
-    def _hidden(self, g):
-        """[B, S, D] what the encoder makes of ids; declares what padding adds to scores"""
+    def _for_step(self, g, i, keys, values):
+        """Keys and values [B, S, H, d] of a layer, as each step reads them"""
+        ...
+    def _begun(self, *more):
+        """A step that declares what it is told"""
+        ...
+    def _longer(self, g, i, new):
+        """Keys and values of chosen prefixes and of one more token [R, H, 1, d]"""
+        ...
+    def _ended(self, g, x, head, bias=None):
+        """The whole step, with log-probabilities by a head [V, D]"""
+        ...
+class Seq2SeqGraphs(Graphs):
+    """An encoder and a decoder as graphs"""
+    def _three(self, g, y, layer):
+        """Queries, keys and values [..., H·d]"""
+        ...
+    def _read(self, g):
+        """[B, S, D] of inputs, which it declares; a bias of scores"""
+        ...
+    def _layer(self, stack, i):
+        """Names of weights"""
+        ...
+    def _begin(self, g):
+        """[R, D] of tokens; biases of scores of prefixes and sources"""
+        ...
+    def _last(self, g, x, stack): ...
+    def _end(self, g, x):
+        """The whole step"""
         ...
     def reader(self):
-        """Ids and mask [B, S] to keys and values of each layer of the decoder, and a bias"""
-        ...
-    def _over_prefix(self, g, x, layer, i, rows, offsets):
-        """`x` [R, D] and attention over the tokens so far; declares the longer prefixes"""
-        ...
-    def _over_source(self, g, x, layer, i, laid, place):
-        """`x` [R, D] and attention over the source of each row"""
+        """Inputs to keys and values of each layer of the decoder, and a bias"""
         ...
     def step(self):
         """A token for each prefix to [R, V] log-probabilities of the next"""
         ...
-KEYS: Any
-VALUES: Any
-GRAPHS: Any
 MOST: Any
-def graphs_of(model, kinds: dict=GRAPHS):
+def graphs_of(model, kinds: dict):
     """A model as graphs; `TypeError` for a kind that is not written
 
     model: Of transformers
     kinds: Name of a kind to what writes its graphs"""
-    ...
-def write_graphs(model, folder):
-    """Write reader.onnx and step.onnx
-
-    model: Of transformers
-    folder: Exists"""
     ...

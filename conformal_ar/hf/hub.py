@@ -6,11 +6,9 @@
 __all__ = ['open_model']
 
 # %% ../../nbs/hf/14_hub.ipynb #a1bcf670
-import os
-
 import torch
 
-from .onnx import has_onnx, open_compiled
+from .onnx import chosen_engine, has_onnx, open_compiled
 from .supported import choose_device
 from .texts import shipped_models
 
@@ -22,9 +20,7 @@ def open_model(
     engine:str|None=None, # Either onnx or torch; None: onnx for a shipped model
 ): # HFSeq2Seq, HFCausal or Compiled
     "A model of the kind that its configuration names; no code is run"
-    engine, shipped = engine or os.environ.get("CONFORMAL_AR_ENGINE"), shipped_models()
-    if engine not in (None, "", "onnx", "torch"):
-        raise ValueError(f"no engine {engine!r}: there are onnx and torch")
+    engine, shipped = chosen_engine(engine), shipped_models()
     fits = (name in shipped and dtype in (None, "float32") and engine != "torch"
             and choose_device(device).type == "cpu" and has_onnx())
     if fits and (found := open_compiled(name)): return found

@@ -14,6 +14,11 @@ def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
 def has_onnx() -> bool:
     """Is the extra there?"""
     ...
+def chosen_engine(engine: str | None=None) -> str:
+    """The engine that is asked for
+
+    engine: Either onnx or torch; None: of CONFORMAL_AR_ENGINE"""
+    ...
 def session(graph: bytes, threads: int):
     """A graph, ready to run on the CPU
 
@@ -28,6 +33,22 @@ class Run:
     session: Any
     def __init__(self, graph, threads): ...
     def __call__(self, arrays): ...
+class Engine:
+    """Reader and step of a model, with as many threads as PyTorch has now"""
+    _runs: Any
+    _threads: Any
+    graphs: Any
+    def __init__(self, graphs): ...
+    def __getstate__(self): ...
+    def __repr__(self): ...
+    @property
+    def runs(self): ...
+    def no_past(self):
+        """Keys and values of an empty prefix"""
+        ...
+    def step(self, past, known, owner, **asked):
+        """What a step makes of rows of given inputs"""
+        ...
 class Compiled(Texts):
     """An `Autoregressor` whose reader and steps run in ONNX Runtime"""
     dtype: Any
@@ -35,21 +56,14 @@ class Compiled(Texts):
     score_rounding: Any
     vocab_size: Any
     _fingerprint: Any
-    _runs: Any
-    _threads: Any
-    graphs: Any
+    engine: Any
     def __init__(self, texts: Texts, graphs, fingerprint: str):
         """texts: Whose tokenizer and special tokens it has
         graphs: With the methods reader and step
         fingerprint: Of the model"""
         ...
     def fingerprint(self) -> str: ...
-    def __getstate__(self): ...
     def __repr__(self): ...
-    @property
-    def runs(self):
-        """Reader and step, with as many threads as PyTorch has now"""
-        ...
     def _step(self, past, known, owner, places, rows, tokens):
         """One token for each of some rows: the new state and the next log-probabilities"""
         ...

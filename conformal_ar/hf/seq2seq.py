@@ -35,7 +35,8 @@ class HFSeq2Seq(HFModel):
 
     def _graphs(self):
         from conformal_ar.hf.graphs import graphs_of
-        return graphs_of(self.model)
+        from conformal_ar.hf.seq2seq_graphs import GRAPHS
+        return graphs_of(self.model, GRAPHS)
 
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6

@@ -24,21 +24,31 @@ from .threshold import empty_prefixes, threshold_search
 # %% ../../nbs/search/03_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):
     "What competes at a step: rows, tokens, log-probabilities, ranks within the input"
-    most = log_probs.amax(1)
+    most, values, n = log_probs.amax(1), log_probs, 2*width
     if last:                                      # all must end now
         values = log_probs[:, end:end+1]
         tokens = torch.full_like(values, end, dtype=torch.long)
-    else:                                         # width end, width go on, one pads
-        values, tokens = log_probs.topk(min(2*width + 1, log_probs.shape[1]))
+    elif 2*n < log_probs.shape[1]:                # width end, width go on, one pads
+        values, tokens = log_probs.topk(n + 1)
+    else: tokens = torch.arange(log_probs.shape[1]).expand_as(log_probs)
     most, values, tokens = to_host(most, values, tokens)
     check_log_probs(most, live.owner)
-    rows = np.arange(live.n).repeat(tokens.shape[1])
-    tokens, values = tokens.flatten().numpy(), values.flatten().double().numpy()
-    possible = (values > -np.inf) & ((tokens != pad) | (tokens == end))
-    rows, tokens, values = rows[possible], tokens[possible], values[possible]
-    sums = live.sums[rows] + values
-    best, rank = best_per_owner(live.owner[rows], sums, 2*width)
+    tokens, values = tokens.numpy(), values.double().numpy()
+    sums = live.sums[:, None] + values
+    sums[(tokens == pad) & (tokens != end)] = -np.inf
+    near = (sums > -np.inf) & (sums >= _least(live.owner, sums, n)[:, None])
+    (rows, _), tokens, values = near.nonzero(), tokens[near], values[near]
+    best, rank = best_per_owner(live.owner[rows], sums[near], n)
     return rows[best], tokens[best], values[best], rank
+
+def _least(owner, sums, n):
+    "[R] the n-th best sum of each row's input; rows stand by input"
+    rows = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    table = np.full((owner[-1] + 1, rows.max() + 1, sums.shape[1]), -np.inf)
+    table[owner, rows] = sums
+    table = table.reshape(len(table), -1)
+    if table.shape[1] <= n: return np.full(len(owner), -np.inf)
+    return np.partition(table, -n, 1)[owner, -n]
 
 # %% ../../nbs/search/03_beams.ipynb #b3bead79
 def _beam_chunk(ar, inputs, width, max_len):

@@ -8,7 +8,7 @@ __all__ = ['EditScripts', 'Answer', 'best_answers', 'save_edits', 'load_edits']
 # %% ../../nbs/tasks/24_edit_answers.ipynb #5285cf1a
 import json
 from hashlib import sha256
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +18,11 @@ import torch.nn.functional as F
 from fastcore.basics import patch
 from safetensors.torch import load_file, save_file
 
+from conformal_ar.hf.onnx import chosen_engine, has_onnx
 from conformal_ar.search.autoregressive import stepwise_scores
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.edit_model import (EditConfig, EditNet, Memory, atom_graph,
-                                           batch_graphs, last_pointers, pad_rows)
+                                           batch_graphs, next_pointers, pad_rows)
 from conformal_ar.tasks.edit_rules import (END, FIRST, MAX_ATOMS, PAD, ids_script,
                                            script_ids, script_rules)
 
@@ -33,7 +34,8 @@ class _State:
     rules:list    # Of the inputs
     owner:torch.Tensor  # [R] input of each row
     tokens:torch.Tensor # [R, l] so far
-    past:tuple          # Keys and values
+    slots:torch.Tensor  # [R, S] the last atoms pointed at
+    past:object         # Keys and values
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #0a683e2f
 class EditScripts:
@@ -41,7 +43,7 @@ class EditScripts:
     pad_token_id, end_token_id, takes_floor = PAD, END, True
     score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
-    def __init__(self, net:EditNet):
+    def __init__(self, net): # EditNet, or CompiledEdits
         self.net, self.device = net.eval(), torch.device("cpu")
         self.max_target_len = net.config.max_len
 
@@ -93,16 +95,18 @@ def start(self:EditScripts, inputs, floor=None):
     rules = [script_rules(x) for x in inputs]
     memory = self.net.encode(*batch_graphs([atom_graph(r.flat) for r in rules]))
     tokens, owner = torch.full((len(rules), 1), PAD), torch.arange(len(rules))
-    return self._go_on(memory, rules, owner, tokens, None, floor)
+    slots = torch.full((len(rules), self.net.config.slots), -1)
+    state = _State(memory, rules, owner, tokens, slots, None)
+    return self._go_on(state, None, floor)
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #66f001d4
 @patch
-def _go_on(self:EditScripts, memory, rules, owner, tokens, past, floor):
-    "One step of the decoder"
-    slots = last_pointers(tokens, self.net.config.slots)[:, -1:]
-    logits, past = self.net(memory, tokens[:, -1:], slots, past, owner)
-    log_probs = self._masked(logits[:, -1], rules, owner, tokens, floor)
-    return _State(memory, rules, owner, tokens, past), log_probs
+def _go_on(self:EditScripts, s, kept, floor):
+    "One step of the decoder from some rows of the past"
+    logits, past = self.net(s.memory, s.tokens[:, -1:], s.slots[:, None], s.past,
+                            s.owner, kept)
+    log_probs = self._masked(logits[:, -1], s.rules, s.owner, s.tokens, floor)
+    return replace(s, past=past), log_probs
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #ec3538e3
 @patch
@@ -112,9 +116,9 @@ def extend(self:EditScripts, state, rows, tokens, floor=None):
     longer = torch.cat([state.tokens[rows], tokens[:, None]], 1)
     if longer.shape[1] > self.max_target_len: raise ValueError(
         f"scripts have at most {self.max_target_len} tokens")
-    past = tuple((k[rows], v[rows]) for k, v in state.past)
-    owner = state.owner[rows]
-    return self._go_on(state.memory, state.rules, owner, longer, past, floor)
+    slots = next_pointers(state.slots[rows], tokens)
+    state = replace(state, owner=state.owner[rows], tokens=longer, slots=slots)
+    return self._go_on(state, rows, floor)
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #21a06c36
 class Answer(NamedTuple):
@@ -144,7 +148,7 @@ def best_answers(
 # %% ../../nbs/tasks/24_edit_answers.ipynb #029ce960
 def save_edits(
     net:EditNet,
-    folder, # Made if need be
+    folder:str|Path, # Made if need be
 ):
     "Write a model, its weights in 16 bits"
     folder = Path(folder)
@@ -157,12 +161,17 @@ def save_edits(
 # %% ../../nbs/tasks/24_edit_answers.ipynb #c7c14eb0
 def load_edits(
     folder=None, # Of save_edits; None: the model that comes with the package
+    engine:str|None=None, # Either onnx or torch; None: onnx where the extra is there
 )->EditScripts:
     "Read a model; it computes in float32, on the CPU"
     here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
     folder = folder or here.parents[1]/"models/reactions"
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
-    net = EditNet(EditConfig(**config))
     weights = load_file(Path(folder)/"model.safetensors")
-    net.load_state_dict({k: w.float() for k, w in weights.items()})
+    config, weights = EditConfig(**config), {k: w.float() for k, w in weights.items()}
+    if chosen_engine(engine) != "torch" and has_onnx():
+        from conformal_ar.tasks.edit_graphs import CompiledEdits
+        return EditScripts(CompiledEdits(config, weights))
+    net = EditNet(config)
+    net.load_state_dict(weights)
     return EditScripts(net)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FEATURES', 'RELATIONS', 'AtomGraph', 'atom_graph', 'pad_rows', 'relations', 'batch_graphs', 'EditConfig', 'EditNet',
-           'Memory', 'last_pointers']
+           'Memory', 'next_pointers', 'last_pointers']
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #9b7a4eb2
 from dataclasses import dataclass
@@ -199,7 +199,7 @@ class _Decoder(_Encoder):
     def __init__(self, c):
         super().__init__(c)
         self.cross_norm, self.cross = _Norm(c.width), _Attention(c.width, c.heads)
-    def forward(self, x, keys, bias, past, causal, rows):
+    def forward(self, x, keys, bias, past:tuple|None, causal, rows):
         y = self.norm(x)
         own = self.attention.keys(y)
         if past is not None: own = tuple(torch.cat(o, 2) for o in zip(past, own))
@@ -301,35 +301,45 @@ def forward(self:EditNet,
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
     past=None,           # Keys and values of the tokens before
     owner:torch.Tensor=None, # [R] source of each row of one token; None: a row each
+    kept:torch.Tensor=None,  # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values
     "Logits of the next tokens: words, then atoms"
     place = 0 if past is None else past[0][0].shape[2]
+    if kept is not None: past = tuple(tuple(x[kept] for x in p) for p in past)
     rows = _Rows() if owner is None else _rows(owner, len(memory.there))
     if owner is None: owner = torch.arange(len(tokens), device=tokens.device)
     codes, T = self.slot_codes(memory.related, slots, owner), tokens.shape[1]
     bias = rows.together(self.slot(codes).sum(2)).permute(0, 3, 1, 2)
     bias = bias.masked_fill(~memory.there[:, None, None], -1e4).to(self.compute)
     causal = torch.full((T, T), -1e4, dtype=self.compute, device=tokens.device).triu(1)
-    x, kept = self._embed(memory.states, tokens, place, owner), []
+    x, longer = self._embed(memory.states, tokens, place, owner), []
     past = past or [None]*len(self.decoder)
     for block, keys, p in zip(self.decoder, memory.keys, past):
         x, own = block(x, keys, bias, p, causal if p is None else 0., rows)
-        kept.append(own)
+        longer.append(own)
     x = self.decoder_norm(x)
     atoms = rows.together(self.ask(x)) @ memory.answers.transpose(1, 2)
     atoms = rows.apart(atoms)*x.shape[-1]**-.5
     near = self.slot_key(x).float().gather(2, codes.flatten(2)).view_as(codes).sum(2)
     atoms = (atoms.float() + near).masked_fill(~memory.there[owner, None], -torch.inf)
-    return torch.cat([self.word_out(x).float(), atoms], -1), tuple(kept)
+    return torch.cat([self.word_out(x).float(), atoms], -1), tuple(longer)
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #e9067856
+def next_pointers(
+    last:torch.Tensor,   # [R, S] atoms, newest first; −1 none
+    tokens:torch.Tensor, # [R]
+)->torch.Tensor: # [R, S]
+    "The last atoms pointed at, with one more token"
+    more = torch.cat([tokens[:, None] - FIRST, last[:, :-1]], 1)
+    return torch.where(tokens[:, None] >= FIRST, more, last)
+
 def last_pointers(
     tokens:torch.Tensor, # [B, T]
     slots:int,           # How many
 )->torch.Tensor: # [B, T, S] atoms, newest first; −1 none
     "The last atoms pointed at, up to each token"
     last, out = tokens.new_full((len(tokens), slots), -1), []
-    for t in tokens.T[..., None]:
-        last = torch.where(t >= FIRST, torch.cat([t - FIRST, last[:, :-1]], 1), last)
+    for t in tokens.T:
+        last = next_pointers(last, t)
         out.append(last)
     return torch.stack(out, 1)

@@ -93,7 +93,7 @@ class _Decoder(_Encoder):
     cross: Any
     cross_norm: Any
     def __init__(self, c): ...
-    def forward(self, x, keys, bias, past, causal, rows): ...
+    def forward(self, x, keys, bias, past: tuple | None, causal, rows): ...
 class EditNet(nn.Module):
     """From atoms and bonds to scripts"""
     answer: Any
@@ -130,14 +130,15 @@ class EditNet(nn.Module):
         slots: [R, T, S] the last atoms pointed at, newest first; −1 none
         owner: [R] source of each row"""
         ...
-    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past=None, owner: torch.Tensor=None) -> tuple:
+    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past=None, owner: torch.Tensor=None, kept: torch.Tensor=None) -> tuple:
         """Logits of the next tokens: words, then atoms
 
         memory: Of B sources
         tokens: [R, T] after which to go on, the first of all is padding
         slots: [R, T, S] as for slot_codes, each token counted
         past: Keys and values of the tokens before
-        owner: [R] source of each row of one token; None: a row each"""
+        owner: [R] source of each row of one token; None: a row each
+        kept: [R] rows of the past; None: all"""
         ...
 def _near(heads):
     """Biases of the relations with which heads start; more than five look everywhere"""
@@ -149,6 +150,12 @@ class Memory(NamedTuple):
     answers: torch.Tensor
     there: torch.Tensor
     related: torch.Tensor
+def next_pointers(last: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The last atoms pointed at, with one more token
+
+    last: [R, S] atoms, newest first; −1 none
+    tokens: [R]"""
+    ...
 def last_pointers(tokens: torch.Tensor, slots: int) -> torch.Tensor:
     """The last atoms pointed at, up to each token
 

@@ -84,9 +84,9 @@ class Molecules(Task):
         from conformal_ar.tasks.structures import join_roles
         return join_roles(row, column)
 
-    def line_inputs(self, path):
+    def line_inputs(self, lines):
         from conformal_ar.tasks.structures import smi_inputs
-        return smi_inputs(path)
+        return smi_inputs(lines)
 
     def read_pairs(self, path, columns):
         if self.is_table(path):
@@ -122,7 +122,7 @@ class Reactions(Molecules):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
-        return load_edits()
+        return load_edits(engine=engine)
 
     def procedure(self, kind):
         from conformal_ar.procedures.levelsets import ConformalLevelSets
