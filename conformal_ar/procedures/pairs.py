@@ -31,7 +31,7 @@ def read_pairs(
     inputs:Sequence,            # [N] inputs; or a table with columns input and target
     targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
 )->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
-    "Inputs and targets from two sequences or from one table"
+    "Inputs and targets from sequences or a table; `ValueError` if their numbers differ"
     if targets is None: inputs, targets = _columns(inputs)
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
