@@ -139,12 +139,12 @@ def fetch(ar, inputs, walk, ids, certified):
     else: state, log_probs = ar.extend(parent, torch.tensor(nodes["row"][ids]),
                                        torch.tensor(nodes["token"][ids]), **told)
     count = min(walk.m + 2, log_probs.shape[1]) # one of them may be padding
-    values, tokens = map(np.asarray, to_host(*log_probs.topk(count, dim=1)))
+    values, tokens = to_host(*log_probs.topk(count, dim=1))
     check_log_probs(values, owner)
     new = np.zeros((len(ids), max(count, walk.m + 1)), NODE)
     walk.width = new.shape[1]
     new["sum"] = -np.inf
-    for name, x in ("token", tokens), ("log_prob", values), ("sum", sums + values):
+    for name, x in ("token", tokens), ("log_prob", values), ("sum", sums + values.numpy()):
         new[name][:, :count] = x
     ends = new["token"] == ar.end_token_id
     out = (new["token"] == ar.pad_token_id) & ~ends | (new["sum"] < least)
