@@ -144,8 +144,8 @@ def fetch(ar, inputs, walk, ids, certified):
     new = np.zeros((len(ids), max(count, walk.m + 1)), NODE)
     walk.width = new.shape[1]
     new["sum"] = -np.inf
-    for name, x in ("token", tokens), ("log_prob", values), ("sum", sums + values.numpy()):
-        new[name][:, :count] = x
+    new["token"][:, :count], new["log_prob"][:, :count] = tokens, values
+    new["sum"][:, :count] = sums + values.numpy()
     ends = new["token"] == ar.end_token_id
     out = (new["token"] == ar.pad_token_id) & ~ends | (new["sum"] < least)
     new["sum"][out] = -np.inf
