@@ -131,12 +131,12 @@ def load_shipped(
                                  dict(device=device, engine=engine))
     cp = kind(model, max_len=one["max_len"], canonicalize=form,
               max_candidates=one["max_candidates"], **options)
+    cp.probe = Probe.read(one["probe"])
+    cp.probe.check(model)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))
     for label, found in cp._found.items():
         of_whom = replace(found.guarantee, population=stored["population"])
         cp._found[label] = found._replace(guarantee=of_whom)
-    cp.probe = Probe.read(one["probe"])
-    cp.probe.check(model)
     return cp
 
 # %% ../../nbs/tasks/18_shipped.ipynb #eac3b33f
