@@ -195,9 +195,9 @@ def _single_sets(bench, name):
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
     Reference, task = load_reference(bench.reference), bench.task(name)
-    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)]
+    asked, tries = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)], 36
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
-        asked = [(*small_frontiers(task, bench.n(n), bench.n(36), (alpha,)), aim)
+        asked = [(*small_frontiers(task, bench.n(n), tries, (alpha,)), aim)
                  for alpha, n, aim in ((0.03, 12, 12), (0.02, 12, 15), (0.01, 4, 30))]
     rows = [_single_search(task, Reference, *these) for these in asked]
     return rows + _single_sets(bench, name)
@@ -320,12 +320,12 @@ def engines(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/10_bench.ipynb #e4910012
 _PROGRAM = """
-import resource
 from conformal_ar import beam_search
 from conformal_ar.hf.hub import open_model
 some = [f"{i}+{7*i}=" for i in range(1000)]
 beam_search(open_model("additions", "cpu"), some, 10, 12)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss/1e3)
+most = next(l for l in open("/proc/self/status") if l.startswith("VmHWM"))
+print(int(most.split()[1])/1e3)
 """
 
 def _peak_memory(engine:str)->float: # MB
