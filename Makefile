@@ -22,7 +22,7 @@ demo: .venv/package      ## show calibrated prediction sets for integer addition
 test: .venv/dev          ## check code, notebooks and README, then run the notebooks
 	$(BIN)/python .ci/test.py
 
-test-more: .venv/more    ## run the cells flagged more too: those that need a browser, another engine or a cluster
+test-more: .venv/more node_modules ## run the cells flagged more too: those that need a browser, another engine or a cluster
 	$(BIN)/python .ci/test.py --flags more
 	$(BIN)/python .ci/engine.py
 
@@ -46,7 +46,7 @@ TASK ?= demo
 results: .venv/dev       ## measure the README's numbers again; TASK=additions or reactions: all that depends on its model; benchmarks; all
 	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/results.py $(TASK)
 
-docs: .venv/dev          ## build the documentation site in _docs/ (needs Quarto)
+docs: .venv/dev node_modules ## build the documentation site in _docs/ (needs Quarto)
 	@command -v quarto >/dev/null || { echo "Install Quarto first: https://quarto.org/docs/get-started/"; exit 1; }
 	@rm -rf _proc # copies of pages that were renamed
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" $(BIN)/nbdev_docs
@@ -61,6 +61,10 @@ build: .venv/dev         ## build the wheel and the source archive in dist/
 
 clean:                   ## remove the environment and everything that was built
 	rm -rf .venv build dist *.egg-info _docs _proc
+
+node_modules:            # RDKit for the field on the front page, and axe to check it; both go without where there is no npm
+	-npm install --no-save --no-package-lock --no-audit --no-fund --silent --fetch-retries=0 \
+	  @rdkit/rdkit@$(shell sed -n 's/^rdkit==//p' constraints.txt) axe-core@4.14.1
 
 # Stamps: each is redone when what it depends on has changed.
 .venv/created:

@@ -4,6 +4,7 @@
 search index gets the words that people type, from the table below, and prose stands in it before code.
 """
 import json, os, re, shutil
+from html import unescape
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -13,13 +14,13 @@ site = Path(os.environ.get("QUARTO_PROJECT_OUTPUT_DIR", root/"_docs"))
 WORDS = {
     "index.html": "uncertainty quantification conformal_ar overview getting started pip requirements download",
     "guides/own_model.html": "own T5 BART Marian translation summarization Hugging Face seq2seq fine-tuned huggingface",
-    "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering",
-    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions",
-    "guides/questions.html": "FAQ help troubleshooting why",
+    "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering multiple correct answers references",
+    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet laboratory own data without atom maps nothing reacts unreactive salts several products top-1 accuracy route planning",
+    "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning retrain retrained update model repeated duplicate pairs",
     "guides/interface.html": "API reference documentation list of functions classes modules",
     "theory/planning.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
-    "theory/conformal.html": "quantile split conformal prediction introduction tutorial",
+    "theory/conformal.html": "quantile split conformal prediction introduction tutorial why the coverage is exact proof",
     "theory/groups.html": "Mondrian class conditional coverage fairness",
     "decisions/selection.html": "FDR false discovery rate trust hallucination abstain selective prediction",
     "decisions/still_valid.html": "distribution shift drift monitoring alarm",
@@ -34,19 +35,22 @@ WORDS = {
     "search/threshold.html": "algorithm tree search decoding pruning",
     "hf/precision.html": "bfloat16 float16 half precision quantization GPU CUDA",
     "hf/vllm.html": "server inference engine OpenAI API GPU",
-    "hf/generate.html": "generate transformers pipeline beam search logits",
-    "hf/masks.html": "constrained decoding grammar allowed tokens",
-    "jobs/scale.html": "many inputs batch cluster Ray GPU memory multiprocessing parallel",
+    "hf/masks.html": "constrained decoding grammar allowed tokens forbidden words logits processor generate",
+    "jobs/scale.html": "many inputs batch cluster Ray GPU memory multiprocessing parallel resume crash interrupted restart continue million",
     "experiments/benchmarks.html": "slow fast speed GPU time memory performance benchmark latency",
-    "experiments/compared.html": "comparison MAPIE TorchCP baseline smallest sets",
+    "experiments/compared.html": "comparison MAPIE TorchCP baseline smallest sets other methods related work conformal language modeling sampling-based",
     "cli/command_line.html": "CLI terminal shell csv jsonl",
     "cli/app.html": "web app GUI gradio user interface demo",
     "tasks/reactions_results.html": "results reactions coverage 0.9 reproduce paper table",
     "tasks/additions_results.html": "results additions reproduce paper table figure",
+    "experiments/edit_evaluation.html": "top-1 accuracy first answer right salts several products",
+    "guides/any_model.html": "custom model adapter JAX TensorFlow own architecture not transformers Hugging Face",
+    "theory/tolerance.html": "why the coverage is exact proof slips errors mistakes in the paper corrections",
+    "procedures/pairs.html": "multiple correct answers references duplicates repeated pairs",
     "tasks/shipped.html": "pretrained models weights download license",
 }
 ANCHORS = { # Section -> the same
-    "index.html#cite": "citation cite bibtex reference paper CITATION.cff",
+    "index.html#cite": "citation cite bibtex reference paper CITATION.cff license licence changelog changes versions",
     "index.html#install": "install installation pip conda GPU CUDA Python version Windows requirements",
     "index.html#what-is-not-guaranteed": "limitations assumptions exchangeability",
     "index.html#which-procedure-when": "which method to choose",
@@ -58,15 +62,30 @@ def exported(page):
     found = re.search(r"(?s)^__all__ = \[(.*?)\]", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
     return " ".join(re.findall(r"\w+", found[1])) if found else ""
 
-def field():
-    "The files of the model of additions, for the field on the front page"
-    target = site/"try/additions"
-    target.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "model.safetensors", "tokenizer_config.json"):
-        shutil.copy(root/"conformal_ar/models/additions"/name, target)
+FIELD = {"additions": ("config.json", "model.safetensors", "tokenizer_config.json"),
+         "reactions": ("edits.json", "model.safetensors", "calibration.json")}
+
+def field(target):
+    "The shipped models in a folder `try`, for the field on the front page, and RDKit where npm has brought it"
+    for task, names in FIELD.items():
+        folder = Path(target, task)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names: shutil.copy(root/"conformal_ar/models"/task/name, folder)
+    library = root/"node_modules/@rdkit/rdkit/dist"
+    if not library.exists(): print("without RDKit from npm, the field on the front page answers no reactions")
+    else:
+        for ending in ("js", "wasm"): shutil.copy(library/f"RDKit_minimal.{ending}", Path(target, "reactions"))
+
+def own_text(page):
+    "What stands on a page before its first large heading, which Quarto's index leaves out where small headings come first"
+    html = (site/page).read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
+    html = re.split(r'<section[^>]*class="level2', html)[0]
+    if 'class="level3' not in html: return None
+    html = re.sub(r"(?s)<(details|script|style|annotation)\b.*?</\1>", " ", html)
+    return " ".join(unescape(re.sub(r"(?s)<[^>]*>", " ", html.partition(">")[2])).split())
 
 def search_index():
-    "The words that people type, with each section; names of pages without folders"
+    "The words that people type, with each section, and text that the index lacks"
     path = site/"search.json"
     docs = json.loads(path.read_text(encoding="utf-8"))
     known = {doc["href"] for doc in docs}
@@ -78,6 +97,7 @@ def search_index():
         page, _, anchor = doc["href"].partition("#")
         if page in appendix: doc["later"] = True # after pages of the main part
         first = doc["section"] == "" # of the page itself
+        if first and (text := own_text(page)): doc["text"] = text
         doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
     path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -91,6 +111,14 @@ def search_script():
     assert code.count(ours) == 1, "Quarto's search has changed: see how fuseSearch gets its results"
     path.write_text(code + mark + own, encoding="utf-8")
 
+def preview_images():
+    "Links to any page show the one picture: Quarto takes the first of the page, or a path beside it"
+    picture = "https://conformal-ar.github.io/conformal_ar/figures/index-social.png"
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        new = re.sub(r'(<meta (?:property|name)="(?:og|twitter):image" content=")[^"]*', rf"\g<1>{picture}", text)
+        if new != text: path.write_text(new, encoding="utf-8")
+
 def own_scripts_only():
     "Libraries for widgets, which no page has, would come from other hosts"
     loaded = r'<script src="https://cdnjs[^>]*></script>\n?|<script type="application/javascript">define\(.jquery.[^<]*</script>\n?'
@@ -99,7 +127,8 @@ def own_scripts_only():
         if (less := re.sub(loaded, "", text)) != text: path.write_text(less, encoding="utf-8")
 
 if __name__ == "__main__":
-    field()
+    field(site/"try")
     if (site/"search.json").exists(): search_index()
     search_script()
+    preview_images()
     own_scripts_only()

@@ -27,11 +27,14 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "atom maps": "tasks/mapped_edits guides/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
     "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
-    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks hf/processors",
-    "logits processor": "hf/processors hf/generate", "generate": "hf/generate", "several right answers": "guides/language_models",
+    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks",
+    "logits processor": "hf/masks", "several right answers": "guides/language_models",
     "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",
     "importance weights": "decisions/weighted", "ray cluster": "jobs/scale", "license": "index tasks/shipped", "FAQ": "guides/questions",
-    "conformal prediction introduction": "theory/conformal", "exchangeability": "index theory/conformal theory/validity decisions/still_valid"}
+    "conformal prediction introduction": "theory/conformal", "exchangeability": "index theory/conformal theory/validity decisions/still_valid",
+    "nothing reacts": "guides/chemist", "excel": "guides/chemist", "top-1 accuracy": "experiments/edit_evaluation guides/chemist", "custom model": "guides/any_model",
+    "JAX model": "guides/any_model", "fine-tuning": "guides/questions", "resume after crash": "jobs/scale", "related work": "experiments/compared",
+    "changelog": "index", "slips in the paper": "theory/tolerance", "repeated pairs": "procedures/pairs guides/questions", "why coverage exact": "theory/conformal theory/tolerance"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):

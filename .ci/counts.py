@@ -46,20 +46,29 @@ def crossing():
             if isinstance(n, ast.ImportFrom) and (n.level or n.module.startswith("conformal_ar")) for a in n.names
             if a.name.startswith("_") and not a.name.startswith("__")]
 
+def public_functions(tree):
+    "Functions in `__all__`, and public methods of classes there or of those that `@patch` extends"
+    listed = next((set(ast.literal_eval(n.value)) for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"), set())
+    for n in tree.body:
+        if isinstance(n, ast.FunctionDef) and not n.name.startswith("_") and (n.name in listed or "patch" in map(ast.unparse, n.decorator_list)): yield n
+        if isinstance(n, ast.ClassDef) and n.name in listed:
+            yield from (m for m in n.body if isinstance(m, ast.FunctionDef) and (not m.name.startswith("_") or m.name == "__init__"))
+
 def parameters():
-    "Public parameters: how many there are, annotated, described"
-    every = annotated = described = 0
+    "Public parameters: how many, annotated, described; either may stand where another class declares the same method"
+    found, known = [], set()
     for path in house.modules().values():
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
-        for n in ast.walk(ast.parse(text)):
-            if not isinstance(n, ast.FunctionDef) or n.name.startswith("_") and n.name != "__init__": continue
+        for n in public_functions(ast.parse(text)):
+            command = any(".command(" in ast.unparse(d) for d in n.decorator_list) # its options have a help
             for a in (*n.args.posonlyargs, *n.args.args, *n.args.kwonlyargs):
                 if a.arg in ("self", "cls"): continue
-                every += 1
-                annotated += a.annotation is not None
-                described += "#" in lines[a.lineno - 1]
-    return every, annotated, described
+                has = a.annotation is not None, command or "#" in lines[a.lineno - 1]
+                found.append((n.name, a.arg, has))
+                if n.name != "__init__": known |= {(n.name, a.arg, k) for k in (0, 1) if has[k]}
+    def share(k): return sum(has[k] or (name, arg, k) in known for name, arg, has in found)
+    return len(found), share(0), share(1)
 
 def main():
     texts, wrong = {name: path.read_text(encoding="utf-8") for name, path in house.modules().items()}, []

@@ -28,9 +28,7 @@ _names = {
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
     "hf.vllm": "VLLMCausal VLLMServer",
-    "hf.processors": "Processed",
     "hf.masks": "Masked",
-    "hf.generate": "conformal_generate generate_arguments",
     "tasks.product_sets": "ProductSets",
 }
 _modules = {

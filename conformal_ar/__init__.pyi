@@ -24,8 +24,5 @@ from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal
 from .hf.vllm import VLLMCausal as VLLMCausal
 from .hf.vllm import VLLMServer as VLLMServer
-from .hf.processors import Processed as Processed
 from .hf.masks import Masked as Masked
-from .hf.generate import conformal_generate as conformal_generate
-from .hf.generate import generate_arguments as generate_arguments
 from .tasks.product_sets import ProductSets as ProductSets

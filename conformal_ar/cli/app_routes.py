@@ -36,9 +36,9 @@ SKETCHER = html_tag("iframe", src="/sketcher/sketcher.html", title="Sketcher",
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139
 def answer_links(
     gr,     # The module gradio
-    blocks, # The open application
-    tabs,   # Its tabs
-    pages,  # Name of a task to its page
+    blocks:object, # The open application
+    tabs:object, # Its tabs
+    pages:dict, # Name of a task to its page
 ):
     "Fill a page from the link that opened it, and set where sliders end"
     boxes = [tabs, *(b for p in pages.values() for b in (p.text, p.candidate, p.cover))]

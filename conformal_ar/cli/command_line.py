@@ -68,7 +68,7 @@ def notice_lines(notes, most=20):
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = "demo app train calibrate predict evaluate update reproduce".split()
+    order = "demo app train calibrate predict evaluate update".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 
@@ -111,7 +111,7 @@ def conformal_ar(debug:Debug=False, version:Version=False):
 
 # %% ../../nbs/cli/00_command_line.ipynb #92af5124
 def run_command(
-    folder,     # Its name is left out of what is shown
+    folder:str|Path, # Its name is left out of what is shown
     *words,     # After conformal-ar
     code:int=0, # The exit code that is expected
 ): # What click's runner gives: stdout, stderr, exit_code

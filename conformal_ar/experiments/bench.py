@@ -45,7 +45,7 @@ class NotInstalled(RuntimeError): "A peer that is not there"
 
 # %% ../../nbs/experiments/10_bench.ipynb #9d55ffbb
 def load_reference(
-    folder, # A checkout of IBM/conformal_beam_search
+    folder:str|Path, # A checkout of IBM/conformal_beam_search
 ): # Its class DynamicBeamConformal
     "The decoder of the paper's reference code, imported from its folder"
     source = Path(folder or os.environ.get("CONFORMAL_AR_REFERENCE") or "none")/"src"
@@ -138,7 +138,7 @@ def against_reference(bench:Bench, name:str)->list:
 def one_by_one(
     runs:dict,    # Name to function of an input, returning its work
     inputs:list,  # [n] inputs
-    device="cpu", # Where they run
+    device:str|None="cpu", # Where they run
 )->dict: # Name to Run, with a round for each input
     "Run functions on one input after the other, in alternating order"
     seen = {name: [] for name in runs}

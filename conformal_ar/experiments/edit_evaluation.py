@@ -65,7 +65,7 @@ def _answers(job):
 def all_answers(
     inputs:list,     # SMILES of sources
     targets:list,    # SMILES of recorded products
-    kept,            # Folder of blocks
+    kept:str|Path,   # Folder of blocks
     model=None,      # Folder of a model; None: that of the package
     budget:int=64,   # Most unfinished prefixes
     processes:int=1, # That share the blocks
@@ -191,7 +191,7 @@ def beside_smiles(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000c
 def evaluate_edits(
     pairs,           # Reactions
-    kept,            # Folder of blocks
+    kept:str|Path,   # Folder of blocks
     model=None,      # Folder of a model; None: that of the package
     budget:int=64,   # Most unfinished prefixes
     processes:int=1, # That share the blocks
@@ -212,7 +212,7 @@ def evaluate_edits(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #67d601a8
 def unmapped_pairs(
-    path, # As for reaction_texts
+    path:str|Path, # As for reaction_texts
     n:int, # How many lines are drawn; 0 for all
 )->tuple[list, list]: # Sources and products, without stereochemistry
     "Reactions of a file that have no atom maps"

@@ -67,7 +67,7 @@ def _legend_below(ax, title=None, ncols=4):
 
 # %% ../../nbs/experiments/12_figures.ipynb #770e9333
 def from_counts(
-    counts, # [size, rank, count] triples; rank 0 where the set misses the target
+    counts:list, # [size, rank, count] triples; rank 0 where the set misses the target
 )->tuple: # Sizes [n], oracle sizes [n], nan where the target is missing
     "Set sizes and oracle sizes, one by one, from their counts"
     size, rank, count = np.asarray(counts).reshape(-1, 3).T

@@ -175,7 +175,7 @@ def with_error(
 
 # %% ../../nbs/experiments/00_repetitions.ipynb #c48aca6b
 def with_interval(
-    row, # With coverage, low and high
+    row:dict, # With coverage, low and high
 )->str: # E.g. 0.629 (0.611–0.646)
     "A share with its confidence interval in parentheses"
     return f"{row['coverage']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
@@ -239,7 +239,7 @@ def _read_kept(path, settings):
 
 # %% ../../nbs/experiments/00_repetitions.ipynb #7308d367
 def kept(
-    path,          # File ….npz for the arrays
+    path:str|Path, # File ….npz for the arrays
     settings:dict, # What they depend on: model, data, thresholds, commit, as JSON
     make:Callable, # Gives a dictionary of arrays or None, if they are not there
 )->dict: # The arrays, and the seconds it took to make them

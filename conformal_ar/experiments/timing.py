@@ -39,7 +39,7 @@ class Run(NamedTuple):
 # %% ../../nbs/experiments/09_timing.ipynb #24fa2daa
 def timed(
     f:Callable,   # Returns the amount of work it did
-    device="cpu", # Where it runs; a GPU is waited for
+    device:str|None="cpu", # Where it runs; a GPU is waited for
 )->tuple: # Work, seconds by the clock, seconds of the processor
     "Run once"
     def wait():
@@ -55,7 +55,7 @@ def alternate(
     runs:dict,       # Name to function, each returning its work
     rounds:int=5,    # Rounds that count
     seconds:float=60,# After which no round is begun, if two have counted
-    device="cpu",    # Where they run
+    device:str|None="cpu", # Where they run
     warm:bool=True,  # Leave the first round out?
 )->dict: # Name to Run
     "Run functions in turn, in alternating order"
@@ -146,7 +146,7 @@ def _as_loaded(ar, name):
 # %% ../../nbs/experiments/09_timing.ipynb #ec97dbf3
 def load_task(
     name:str,       # 'additions' or 'reactions'
-    device=None,    # Where to run
+    device:str|None=None, # Where to run
     scale:float=1., # Share of the usual calibration pairs
 )->Task: # Float32
     "A shipped model, its calibration scores, and held-out pairs in random order"

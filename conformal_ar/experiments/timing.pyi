@@ -14,13 +14,13 @@ class Run(NamedTuple):
     def speed(self, clock='wall'):
         """[R] work per second"""
         ...
-def timed(f: Callable, device='cpu') -> tuple:
+def timed(f: Callable, device: str | None='cpu') -> tuple:
     """Run once
 
     f: Returns the amount of work it did
     device: Where it runs; a GPU is waited for"""
     ...
-def alternate(runs: dict, rounds: int=5, seconds: float=60, device='cpu', warm: bool=True) -> dict:
+def alternate(runs: dict, rounds: int=5, seconds: float=60, device: str | None='cpu', warm: bool=True) -> dict:
     """Run functions in turn, in alternating order
 
     runs: Name to function, each returning its work
@@ -65,7 +65,7 @@ def held_out(name: str):
 def _as_loaded(ar, name):
     """The adapter with a model of its own, as `transformers` loads it"""
     ...
-def load_task(name: str, device=None, scale: float=1.0) -> Task:
+def load_task(name: str, device: str | None=None, scale: float=1.0) -> Task:
     """A shipped model, its calibration scores, and held-out pairs in random order
 
     name: 'additions' or 'reactions'

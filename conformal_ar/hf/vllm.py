@@ -15,7 +15,7 @@ from http.client import HTTPException
 from math import log
 from threading import Thread
 from types import SimpleNamespace
-from typing import NamedTuple, Sequence
+from typing import Iterator, NamedTuple, Sequence
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -29,21 +29,14 @@ from .causal import HFCausal
 from .supported import check_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #29f72cc8
-def _complete(given, last, need, floor):
+def _complete(given, last, floor, vocab_size):
     "Which rows have all tokens above their floor; `last` is the least value given"
+    need = floor.neg().exp().clamp(1, vocab_size).floor() # no more can reach it
     return (given >= need) | (last < floor)
-
-# %% ../../nbs/hf/15_vllm.ipynb #1d1e7651
-def _needed(floor, vocab_size):
-    "How many tokens may reach the floor at most"
-    return floor.neg().exp().clamp(1, vocab_size).floor()
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):
     "An engine did not answer, or not with what it was asked for"
-    def __init__(self, said:str, row:int=0): # Row of those that were asked about
-        super().__init__(said)
-        self.row = row
 
 def _like(e): return ValueError if isinstance(e, ValueError) else EngineError
 
@@ -64,14 +57,13 @@ class _Offline:
         params = type(self.llm.get_default_sampling_params()) # without an import
         params = params(max_tokens=1, temperature=0, detokenize=False, **what)
         asked = [dict(prompt_token_ids=row) for row in rows]
-        try: found = self.llm.generate(asked, params, use_tqdm=False)
+        try: found = [*self.llm.generate(asked, params, use_tqdm=False)]
         except (ValueError, TypeError): raise
         except Exception as e: raise EngineError(f"vLLM stopped: {e!r}") from e
-        def values(at): return {i: one.logprob for i, one in at.items()}
-        if "prompt_logprobs" not in what:
-            return [values(one.outputs[0].logprobs[0]) for one in found]
-        def own(row, told): return [at[i].logprob for i, at in zip(row[1:], told[1:])]
-        return [[0.] + own(row, one.prompt_logprobs) for row, one in zip(rows, found)]
+        for one in found:
+            own = zip(one.prompt_token_ids[1:], (one.prompt_logprobs or [])[1:])
+            if "prompt_logprobs" in what: yield [0.] + [at[i].logprob for i, at in own]
+            else: yield {i: x.logprob for i, x in one.outputs[0].logprobs[0].items()}
 
 # %% ../../nbs/hf/15_vllm.ipynb #5d0c7a12
 ROUNDING = 1e-3 # by which a sum of probabilities may miss 1
@@ -133,21 +125,16 @@ class _SameServer(HTTPRedirectHandler):
 # %% ../../nbs/hf/15_vllm.ipynb #77b00003
 def _fetch(request, seconds):
     "Status and text of an answer that is whole within some seconds"
-    end, found = time.monotonic() + seconds, Future()
+    found = Future()
     def read():
         try: answer = build_opener(_SameServer).open(request, timeout=seconds)
         except HTTPError as e: answer = e # has a status and a text as well
-        with answer:
-            parts = []
-            while (part := answer.read1(1 << 16)) and time.monotonic() < end:
-                parts.append(part)
-        return answer.status, b"".join(parts)
+        with answer: return answer.status, answer.read()
     def run():
         try: found.set_result(read())
         except Exception as e: found.set_exception(e)
     Thread(target=run, daemon=True).start()
-    try: return found.result(seconds)
-    except NotInTime: raise TimeoutError("timed out") from None
+    return found.result(seconds)
 
 # %% ../../nbs/hf/15_vllm.ipynb #3b83550d
 @patch
@@ -159,7 +146,7 @@ def send(self:VLLMServer, path:str, body:dict|None=None, base:str|None=None)->di
     for attempt in range(self.retries + 1):
         if attempt: time.sleep(self.pause*2**(attempt - 1))
         try: status, text = _fetch(Request(url, data, headers), self.timeout)
-        except (OSError, HTTPException) as e:
+        except (OSError, HTTPException, NotInTime) as e:
             why = f"{type(e).__name__}: {e}"
             continue
         why = f"{status}: {text.decode(errors='replace'):.400}"
@@ -202,14 +189,13 @@ def _number(x):
 
 def _by_id(told):
     "Log-probabilities by token id, from JSON"
-    found = told and told["top_logprobs"][0]
-    if not found: return {}
+    found = told and told["top_logprobs"][0] or {}
     for name in found:
         if not re.fullmatch("token_id:(0|[1-9][0-9]{0,8})", name): raise EngineError(
             f"the server gives tokens as texts, such as {name!r:.40}, not as ids: it "
             "must know return_tokens_as_token_ids, as vLLM does")
-    values = {int(name[len("token_id:"):]): _number(x) for name, x in found.items()}
-    if found.get(told["tokens"][0], -1e4) < max(values.values()) - ROUNDING:
+    values = {int(name.partition(":")[2]): _number(x) for name, x in found.items()}
+    if found and found.get(told["tokens"][0], -1e4) < max(values.values()) - ROUNDING:
         raise EngineError("the token that was drawn is not the most probable one")
     return values
 
@@ -220,49 +206,41 @@ def _own(row, found):
         f"{len(found or ())} prompt_logprobs for {len(row)} tokens, unlike vLLM's")
     return [0.] + [_number(at[str(i)]["logprob"]) for i, at in zip(row[1:], found[1:])]
 
-# %% ../../nbs/hf/15_vllm.ipynb #77b00004
-def _read(answer, rows, own):
-    "What an answer says about each row, in the order of the rows"
-    found, choices = [], {c["index"]: c for c in answer["choices"]}
-    if not len(answer["choices"]) == len(rows) == len({*range(len(rows))} & {*choices}):
-        raise EngineError(f"{len(rows)} rows, and answers about {[*choices]!r:.80}")
-    try:
-        for i, row in enumerate(rows):
-            c = choices[i]
-            if c.get("prompt_token_ids") not in (None, row):
-                raise EngineError("the server answers about another row")
-            found.append(_own(row, c.get("prompt_logprobs")) if own
-                         else _by_id(c.get("logprobs")))
-    except EngineError as e: e.row = i; raise
-    return found
-
 # %% ../../nbs/hf/15_vllm.ipynb #08bc8e08
 @patch
 def ask(self:VLLMServer,
     rows:list, # [R] lists of token ids
     **what, # One of logprobs, logprob_token_ids, prompt_logprobs
-)->list: # [R] dictionaries of log-probabilities by id, or lists for the row's tokens
+)->Iterator: # [R] dictionaries of log-probabilities by id, or lists for own tokens
     "What the server says about rows of ids"
     if "logprob_token_ids" in what: what["logprobs"] = 0 # vLLM wants both
-    def part(first):
-        some = rows[first:first + self.per_request]
+    def part(some):
         body = dict(model=self.model, prompt=some, max_tokens=1, temperature=0,
                     repetition_penalty=1, return_tokens_as_token_ids=True,
                     return_token_ids=True, **what)
-        try: return _read(self.send("/completions", body), some,
-                          "prompt_logprobs" in what)
-        except EngineError as e: e.row += first; raise
-        except (LookupError, TypeError, AttributeError, OverflowError) as e:
-            raise EngineError(f"not an answer as vLLM's: {e!r}", first) from e
-    with ThreadPoolExecutor(self.at_once) as pool: # an error cancels what waits
-        parts = pool.map(part, range(0, len(rows), self.per_request))
-        return [one for part in parts for one in part]
+        answers = self.send("/completions", body)["choices"]
+        at = {c["index"]: c for c in answers}
+        if not len(answers) == len(some) == len({*range(len(some))} & {*at}):
+            raise EngineError(f"{len(some)} rows, and answers about {[*at]!r:.80}")
+        return zip(some, map(at.get, range(len(some))))
+    n = self.per_request
+    parts = [rows[i:i + n] for i in range(0, len(rows), n)]
+    try:
+        with ThreadPoolExecutor(self.at_once) as pool: # an error cancels what waits
+            for row, c in (one for part in pool.map(part, parts) for one in part):
+                if c.get("prompt_token_ids") not in (None, row):
+                    raise EngineError("the server answers about another row")
+                if "prompt_logprobs" in what: yield _own(row, c.get("prompt_logprobs"))
+                else: yield _by_id(c.get("logprobs"))
+    except (LookupError, TypeError, AttributeError, OverflowError) as e:
+        raise EngineError(f"not an answer as vLLM's: {e!r}") from e
 
 # %% ../../nbs/hf/15_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
     "A decoder-only model that vLLM runs, as an `Autoregressor`"
     takes_floor, device = True, torch.device("cpu")
     _first = 0 # position of the first token
+    positions = vocab_size = None
 
     def __init__(self,
         engine:object, # The LLM of vLLM, or a VLLMServer
@@ -273,21 +251,19 @@ class VLLMCausal(HFCausal):
         first:int=20, # Log-probabilities asked for at first
         version:str="" # Changes with the weights, which engines do not show
     ):
-        known = hasattr(engine, "ask")
-        self.engine = engine if known else _Offline(engine)
-        if tokenizer is None and not known: tokenizer = engine.get_tokenizer()
+        if not hasattr(engine, "ask"):
+            tokenizer, engine = tokenizer or engine.get_tokenizer(), _Offline(engine)
         if not hasattr(tokenizer, "eos_token_id"): raise TypeError(
             "a server needs the tokenizer of its model: AutoTokenizer.from_pretrained")
-        self.tokenizer, self.chat, self.dtype = tokenizer, chat, self.engine.dtype
+        self.engine, self.tokenizer, self.chat = engine, tokenizer, chat
+        self.dtype, self.positions = engine.dtype, engine.positions
+        self.vocab_size = engine.vocab_size or len(tokenizer)
+        self.most = min(self.vocab_size, engine.max_logprobs or self.vocab_size)
         self.first, self.version = first, version
         self.given = SimpleNamespace(eos_token_id=end_token_ids)
         self._find_tokens()
         self._check_tokenizer()
 
-    positions = property(lambda self: self.engine.positions)
-    vocab_size = property(lambda self: self.engine.vocab_size or len(self.tokenizer))
-    most = property(lambda self: min(self.vocab_size,
-                                     self.engine.max_logprobs or self.vocab_size))
     def _sources(self): return self.given, *self.engine.configs, self.tokenizer
     def __repr__(self): return f"VLLMCausal({self.engine.model!r}, {self.dtype})"
 
@@ -308,19 +284,20 @@ def _check_tokenizer(self:VLLMCausal):
 @patch
 def _ask(self:VLLMCausal, rows, inputs, some, **what):
     "Numbers of some rows, with what the engine says about each; errors name the input"
-    asked, k = [rows[i] for i in some], 0
+    asked, found = [rows[i] for i in some], []
     self._check_positions(torch.tensor([len(row) + 1 for row in asked]))
     try:
-        found = self.engine.ask(asked, **what)
+        for one in self.engine.ask(asked, **what):
+            _check_answer(one, self.vocab_size, **what)
+            found.append(one)
         if len(found) != len(asked): raise EngineError(
             f"{len(found)} answers about {len(asked)} rows")
-        for k, one in enumerate(found): _check_answer(one, self.vocab_size, **what)
         return zip(some, found)
     except (EngineError, ValueError) as e:
         hint = "" if isinstance(e, EngineError) or "logprobs" not in str(e) else (
             "; start the server with --max-logprobs -1, or tell VLLMServer its "
             "max_logprobs: sets that would need more are then marked")
-        at = f"{inputs[some[k or getattr(e, 'row', 0)]]!r:.80}"
+        at = f"{inputs[some[min(len(found), len(some) - 1)]]!r:.80}"
         raise _like(e)(f"{e}{hint} (asked about the input {at})") from e
 
 # %% ../../nbs/hf/15_vllm.ipynb #54188036
@@ -337,14 +314,14 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
     n, size, most = len(rows), self.vocab_size, self.most
     count = most if floor is None else min(self.first, most)
     if floor is None: floor = torch.full((n,), -torch.inf) # all are needed
-    table, need = torch.full((n, size), -torch.inf), _needed(floor, size)
-    last, given, todo = torch.zeros(n), torch.zeros(n), range(n)
+    table, todo = torch.full((n, size), -torch.inf), range(n)
+    last, given = torch.zeros(n), torch.zeros(n)
     while len(todo):
         for i, found in self._ask(rows, inputs, todo, logprobs=count):
-            self._fill(table[i], found)
+            table[i, list(found)] = torch.tensor(list(found.values()))
             best = sorted(found.values())[-count:] # a token drawn may come with them
             given[i], last[i] = len(best), best[0]
-        incomplete = ~_complete(given, last, need, floor)
+        incomplete = ~_complete(given, last, floor, size)
         todo = incomplete.nonzero()[:, 0].tolist()
         if count == most: break
         count = min(8*count, most)
@@ -354,13 +331,14 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
     if self.other_ends: self._add_ends(table, rows, inputs, last, floor)
     return VLLMState(rows, inputs, incomplete), self._merged(table)
 
-# %% ../../nbs/hf/15_vllm.ipynb #14c9eb8b
-@patch
-def _fill(self:VLLMCausal, row, found):
-    "Put log-probabilities by id into a row of the table"
-    row[torch.tensor(list(found))] = torch.tensor(list(found.values()))
-
 # %% ../../nbs/hf/15_vllm.ipynb #3393af71
+@patch
+def _ask_ends(self:VLLMCausal, rows, inputs, some):
+    "Numbers of some rows, with the log-probabilities of all end tokens"
+    ends = [self.end_token_id, *self.other_ends]
+    found = self._ask(rows, inputs, some, logprob_token_ids=ends)
+    return ((i, torch.tensor([one[end] for end in ends])) for i, one in found)
+
 @patch
 def _add_ends(self:VLLMCausal, table, rows, inputs, last, floor):
     "Ask for all end tokens where their sum may matter"
@@ -368,19 +346,25 @@ def _add_ends(self:VLLMCausal, table, rows, inputs, last, floor):
     known = table[:, ends] > -torch.inf
     near = known.any(1) | (last + log(len(ends)) >= floor)
     todo = (near & ~known.all(1)).nonzero()[:, 0].tolist()
-    for i, found in self._ask(rows, inputs, todo, logprob_token_ids=ends):
-        self._fill(table[i], {end: found[end] for end in ends})
+    for i, found in self._ask_ends(rows, inputs, todo): table[i, ends] = found
 
 # %% ../../nbs/hf/15_vllm.ipynb #c105b615
 @patch
-def start(self:VLLMCausal, inputs:Sequence, floor:torch.Tensor|None=None)->tuple:
-    "State and [B, V] log-probabilities of the first token"
+def start(self:VLLMCausal,
+    inputs:Sequence, # [B] prompts
+    floor:torch.Tensor|None=None, # [B] where lower values need not be known
+)->tuple: # State and [B, V] log-probabilities, −∞ for those that are not known
+    "Log-probabilities of the first token"
     return self._next(self._input_ids(inputs), list(inputs), floor)
 
 # %% ../../nbs/hf/15_vllm.ipynb #1a33b943
 @patch
-def extend(self:VLLMCausal, state:VLLMState, rows:Sequence, tokens:Sequence,
-           floor:torch.Tensor|None=None)->tuple:
+def extend(self:VLLMCausal,
+    state:VLLMState, # Stays usable
+    rows:Sequence, # [R] rows of state to continue, repeats allowed
+    tokens:Sequence, # [R] token to append to each
+    floor:torch.Tensor|None=None, # [R] where lower values need not be known
+)->tuple: # State of R rows and [R, V] log-probabilities of the next token
     "Append one token to each chosen row of a state"
     rows, tokens = torch.as_tensor(rows).tolist(), torch.as_tensor(tokens).tolist()
     longer = [state.rows[r] + [token] for r, token in zip(rows, tokens)]
@@ -388,8 +372,11 @@ def extend(self:VLLMCausal, state:VLLMState, rows:Sequence, tokens:Sequence,
 
 # %% ../../nbs/hf/15_vllm.ipynb #5c7ae22c
 @patch
-def score(self:VLLMCausal, inputs:Sequence, targets:torch.Tensor)->torch.Tensor:
-    "[B, L] log-probability of every target token after its prompt; 0 for padding"
+def score(self:VLLMCausal,
+    inputs:Sequence, # [B] prompts
+    targets:torch.Tensor, # [B, L] ids with the end token, padded
+)->torch.Tensor: # [B, L] natural log-probabilities; 0 for padding
+    "Log-probability of every target token after its prompt"
     targets = check_tokens(targets, inputs, self.vocab_size).cpu()
     real = real_tokens(targets, self.end_token_id, self.pad_token_id)
     prompts, scores = self._input_ids(inputs), torch.zeros(targets.shape)
@@ -398,11 +385,10 @@ def score(self:VLLMCausal, inputs:Sequence, targets:torch.Tensor)->torch.Tensor:
     for i, found in self._ask(rows, inputs, every, prompt_logprobs=0):
         scores[i, real[i]] = torch.tensor(found[len(prompts[i]):])
     if self.other_ends: # the end token has the probability of all
-        ends, before = [self.end_token_id, *self.other_ends], [row[:-1] for row in rows]
         ended = [i for i in every if rows[i][-1] == self.end_token_id]
-        for i, found in self._ask(before, inputs, ended, logprob_token_ids=ends):
-            total = torch.tensor([found[end] for end in ends]).logsumexp(0)
-            scores[i, int(real[i].sum()) - 1] = total
+        before = [row[:-1] for row in rows]
+        for i, found in self._ask_ends(before, inputs, ended):
+            scores[i, int(real[i].sum()) - 1] = found.logsumexp(0)
     return scores
 
 # %% ../../nbs/hf/15_vllm.ipynb #e6714c84

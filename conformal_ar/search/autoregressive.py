@@ -67,11 +67,7 @@ class Defaults:
     vocab_size = None     # number of tokens
     dtype, device = torch.float32, "cpu" # of its log-probabilities
     tokenizer = model = None # of transformers, below an adapter
-    start_token_id = None # what decoding starts with; None where it follows a prompt
-    prompts = None        # prompts(inputs) gives what is read first, and its mask
     other_ends = ()       # ids that end a sequence as the end token does
-    logits_processor = () # rules of transformers that it applies
-    masks = ()            # what forbids them
     spells = None         # spells(token) gives the text of a token
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 

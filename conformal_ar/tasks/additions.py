@@ -19,7 +19,7 @@ SIZES = ((2,3), (3,3), (2,4), (3,4), (4,4), (2,5),
 # %% ../../nbs/tasks/00_additions.ipynb #a6060978
 def numbers(
     rng:np.random.Generator, # Source of randomness
-    digits, # Number of digits, one value or an array with one per number
+    digits:int|np.ndarray, # Number of digits, one value or an array with one per number
     n:int # How many
 )->np.ndarray: # [n] uniform integers with exactly that many digits
     "Uniform integers of so many digits, without a leading zero"

@@ -7,6 +7,7 @@ __all__ = ['PAPER', 'POCKET', 'PRESETS', 'Preset', 'make_model', 'train_pairs', 
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #61853ca7
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, T5Config,
 
 from ..theory.guarantee import clopper_pearson_interval
 from ..hf.tokenizers import DigitTokenizer
-from .additions import fresh_pairs
+from .additions import Additions, fresh_pairs
 from .training import collator
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #aa5f4fd1
@@ -100,7 +101,7 @@ def _beams(model, tokenizer, part, width):
 def generate_coverage(
     model,              # Of transformers
     tokenizer,          # Of the model
-    part,               # An Additions
+    part:Additions,     # Of the data
     width:int=5,        # Beams
     batch_size:int=250, # Inputs in a call
 )->dict: # Coverage, its 95 % interval, n, width
@@ -117,7 +118,7 @@ def generate_coverage(
 def save_model(
     model,     # Of transformers
     tokenizer, # Of the model
-    folder,    # To write to
+    folder:str|Path, # To write to
     dtype:torch.dtype=torch.float32, # Of the stored weights
 ):
     "Save model and tokenizer, weights in one dtype, as safetensors"

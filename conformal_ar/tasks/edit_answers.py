@@ -148,7 +148,7 @@ def best_answers(
 # %% ../../nbs/tasks/24_edit_answers.ipynb #029ce960
 def save_edits(
     net:EditNet,
-    folder, # Made if need be
+    folder:str|Path, # Made if need be
 ):
     "Write a model, its weights in 16 bits"
     folder = Path(folder)

@@ -199,7 +199,7 @@ class _Decoder(_Encoder):
     def __init__(self, c):
         super().__init__(c)
         self.cross_norm, self.cross = _Norm(c.width), _Attention(c.width, c.heads)
-    def forward(self, x, keys, bias, past, causal, rows):
+    def forward(self, x, keys, bias, past:tuple|None, causal, rows):
         y = self.norm(x)
         own = self.attention.keys(y)
         if past is not None: own = tuple(torch.cat(o, 2) for o in zip(past, own))

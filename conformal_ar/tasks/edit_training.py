@@ -45,7 +45,7 @@ def archive_reactions(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #58666ee6
 def further_reactions(
-    path, # As for reaction_texts
+    path:str|Path, # As for reaction_texts
 )->list[tuple]: # Left and right side of those with maps
     "Reactions of a file, reagents among the reactants"
     sides = (text.split(">") for _, text in reaction_texts(path) if has_maps(text))
@@ -81,7 +81,7 @@ def edit_row(reaction:MappedReaction)->EditRow:
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
 def write_rows(
-    path, # A .npz file
+    path:str|Path, # A .npz file
     rows:list[EditRow],
 ):
     "Write rows as flat arrays"
@@ -104,8 +104,8 @@ def read_rows(path)->list[EditRow]:
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #ad55a9b1
 def prepare_rows(
-    folder,         # Where the rows go
-    more=None,      # A further file, as for reaction_texts
+    folder:str|Path, # Where the rows go
+    more:str|Path|None=None, # A further file, as for reaction_texts
     most_edits:int=6, # In a script of the further file
     size:int=20_000, # Lines of a file of rows
 ):
@@ -193,10 +193,10 @@ def edit_losses(net, rows):
     return script_losses(net, rows)[0], sum(len(r.ids) + 1 for r in rows)
 
 def edit_run(
-    folder,     # Of the checkpoint
+    folder:str|Path, # Of the checkpoint
     preset:EditPreset=EDITS_POCKET,
     seed:int=0, # Of the first weights
-    start=None, # Folder of a model to begin with instead
+    start:str|Path|None=None, # Folder of a model to begin with instead
 )->Run:
     "A training run, or its continuation"
     torch.manual_seed(seed)
@@ -238,7 +238,7 @@ def mean_weights(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776
 def training_rows(
-    folder, # Of prepare_rows
+    folder:str|Path, # Of prepare_rows
 )->tuple: # Rows to train on, those of the archives twice; 500 to validate
     "All rows that fit the pocket preset"
     rows = {part: [r for path in sorted(Path(folder).glob(f"{part}[0-9]*.npz"))

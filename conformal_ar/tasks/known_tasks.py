@@ -76,9 +76,9 @@ class Molecules(Task):
         from conformal_ar.tasks.structures import join_roles
         return join_roles(row, column)
 
-    def line_inputs(self, path):
+    def line_inputs(self, lines):
         from conformal_ar.tasks.structures import smi_inputs
-        return smi_inputs(path)
+        return smi_inputs(lines)
 
     def read_pairs(self, path, columns):
         if self.is_table(path):

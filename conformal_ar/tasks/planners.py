@@ -7,6 +7,7 @@ __all__ = ['syntheseus_models', 'aizynth_filter']
 
 # %% ../../nbs/tasks/29_planners.ipynb #29000004
 from .chemistry import canonical
+from .product_sets import ProductSets
 
 # %% ../../nbs/tasks/29_planners.ipynb #29000007
 def _steps(sets, reactions):
@@ -15,7 +16,7 @@ def _steps(sets, reactions):
                             [r.products_str for r in reactions])
 
 def syntheseus_models(
-    sets,               # ProductSets, calibrated
+    sets:ProductSets,   # ProductSets, calibrated
     coverage:float=0.9, # A step is accepted if sets of this coverage hold its product
 )->tuple: # ForwardReactionModel, ReactionScoringModel, ReactionFilterModel
     "Sets as reactions, p-values as scores, and a filter"
@@ -46,8 +47,8 @@ def syntheseus_models(
 
 # %% ../../nbs/tasks/29_planners.ipynb #29000010
 def aizynth_filter(
-    sets,               # ProductSets, calibrated
-    config,             # Of the finder; not read
+    sets:ProductSets,   # ProductSets, calibrated
+    config:object,      # Of the finder; not read
     coverage:float=0.9, # A step passes if sets of this coverage hold its product
     key:str="conformal", # Its name in the finder
 ): # FilterStrategy

@@ -17,7 +17,7 @@ from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #39bd804d
 def cache_folder(
-    folder=None # Overrides the environment
+    folder:str|Path|None=None # Overrides the environment
 )->Path:
     "The folder for downloads and cleaned reactions"
     base = folder or os.environ.get("CONFORMAL_AR_CACHE")
@@ -26,8 +26,8 @@ def cache_folder(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #5c181238
 def find_archive(
-    part, # Train, valid or test
-    folder=None # Cache folder
+    part:str, # Train, valid or test
+    folder:str|Path|None=None # Cache folder
 ): # The path, None when it is nowhere on this machine
     "Look for an archive in CONFORMAL_AR_DATA, then in the cache"
     local, name = os.environ.get("CONFORMAL_AR_DATA"), ARCHIVES[part].name
@@ -37,8 +37,8 @@ def find_archive(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #248d1a04
 def get_archive(
-    part, # Train, valid or test
-    folder=None, # Cache folder
+    part:str, # Train, valid or test
+    folder:str|Path|None=None, # Cache folder
     progress:bool=True # Show a bar
 )->Path: # The verified file
     "Find or download an archive, and verify it"
@@ -115,8 +115,8 @@ def _key(path, version):
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #07f3df02
 def clean_archive(
-    part, # Train, valid or test
-    folder=None, # Cache folder
+    part:str, # Train, valid or test
+    folder:str|Path|None=None, # Cache folder
     processes:int=2, # That canonicalise
     progress:bool=True, # Show bars
 )->list: # A Reaction or a text with the reason, per line of the archive
@@ -133,7 +133,7 @@ def clean_archive(
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #67647ded
 def load_reactions(
     split:str=None, # Paper or partial; paper where the train archive is here when None
-    folder=None, # Cache folder
+    folder:str|Path|None=None, # Cache folder
     processes:int=2, # That clean, the first time
     progress:bool=True, # Show bars
 )->ReactionSplits: # Parts held_out, valid and train; .report says what was dropped

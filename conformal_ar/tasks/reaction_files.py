@@ -56,7 +56,7 @@ def _fetch(url, part):
 # %% ../../nbs/tasks/06_reaction_files.ipynb #73f320a1
 def download(
     archive:Archive, # What to get
-    folder, # Where to put it
+    folder:str|Path, # Where to put it
     url:str=_url, # Folder on the web that has it
 )->Path: # The verified file
     "Download; a file gets its name when its content is verified"
@@ -99,7 +99,7 @@ def reaction_texts(
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #38baa76a
 def remove_stereo(
-    smiles, # SMILES, with or without atom maps
+    smiles:str, # SMILES, with or without atom maps
 )->str: # SMILES
     "The same atoms and bonds without stereochemistry and isotopes; maps stay"
     Chem, rdBase = rdkit_modules()

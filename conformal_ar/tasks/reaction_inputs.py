@@ -141,7 +141,7 @@ def clean_source(
 def unknown_part(
     typed:str,  # SMILES as a user wrote it
     source:str, # The same, cleaned
-    vocabulary, # Tokens of the model
+    vocabulary:set, # Tokens of the model
 )->str|None:
     "What of a source a model has no token for, in words"
     unknown = [t for t in smiles_tokens(source) if t not in vocabulary]
@@ -224,5 +224,5 @@ def check_product(
     "A product as sets spell it; an error where it cannot be read"
     found = canonical(check_text(target).strip())
     if found is not None: return found
-    raise BadReaction(f"the target {target!r} is no valid SMILES; mend it, for to "
-                      "leave out a pair because of its target voids the guarantee")
+    raise BadReaction(f"the target {target!r} is no valid SMILES; mend it: "
+                      "leaving out a pair because of its target voids the guarantee")

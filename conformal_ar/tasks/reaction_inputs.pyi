@@ -38,7 +38,7 @@ def clean_source(text: str, ignore_stereo: bool=False, ignore_isotopes: bool=Fal
     ignore_stereo: Leave stereochemistry out
     ignore_isotopes: Leave isotopes out"""
     ...
-def unknown_part(typed: str, source: str, vocabulary) -> str | None:
+def unknown_part(typed: str, source: str, vocabulary: set) -> str | None:
     """What of a source a model has no token for, in words
 
     typed: SMILES as a user wrote it

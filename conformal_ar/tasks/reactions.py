@@ -46,7 +46,7 @@ def _molecules(side, centre, what):
 
 # %% ../../nbs/tasks/04_reactions.ipynb #de6aebef
 def parse_reaction(
-    line # One line of the data: source>>target edits
+    line:str # One line of the data: source>>target edits
 )->Reaction:
     "Split a line, remove the maps, canonicalise (Jin et al. 2017 for the format)"
     text, _, edits = line.strip().partition(" ")
@@ -71,7 +71,7 @@ def _or_reason(line):
 
 # %% ../../nbs/tasks/04_reactions.ipynb #d574c366
 def clean_lines(
-    lines, # Of the data
+    lines:list[str], # Of the data
     processes:int=2, # That work side by side, where that pays
     progress:bool=True, # Show a bar
 )->list: # A Reaction or a text with the reason, per line
@@ -135,7 +135,7 @@ def _parts(archives, split, cuts, report):
 def split_reactions(
     archives:dict, # Cleaned rows by name: valid, test and, for paper, train
     split:str, # Paper or partial
-    cuts=(2_000, 20_000), # Of the test lines, for partial
+    cuts:tuple[int, int]=(2_000, 20_000), # Of the test lines, for partial
 )->ReactionSplits: # Parts held_out, valid and train
     "Split cleaned reactions, and report what was dropped"
     report = {}

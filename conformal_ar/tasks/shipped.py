@@ -111,7 +111,7 @@ def load_shipped(
     model=None, # The shipped model, loaded before; None: loaded as needed
     cls:type=ConformalLevelSets, # What the procedure must be
     *,
-    device=None, # Where to run a model that is loaded
+    device:str|None=None, # Where to run a model that is loaded
     engine:str|None=None, # And in what: onnx or torch; None: onnx where it may
     **options,   # coverage, alpha, confidence, nonempty, canonicalize, and the CHOICES
 )->ConformalLevelSets: # Calibrated

@@ -18,7 +18,8 @@ from typing import Callable
 
 import numpy as np
 
-from ..hf.processors import Wrapper, from_model
+from ..hf.masks import Wrapper, from_model
+from ..search.autoregressive import Autoregressor
 from ..hf.texts import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
@@ -48,7 +49,7 @@ def remove_maps(smiles)->str: # The same molecules, in the same order
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b0784cdb
 def canonical_molecule(
-    smiles # SMILES without dots and maps
+    smiles:str # SMILES without dots and maps
 ): # The canonical SMILES, None when it cannot be read or is empty
     "The one spelling of a molecule that RDKit chooses"
     Chem, rdBase = rdkit_modules()
@@ -67,7 +68,7 @@ def written_smiles(mol, canonical=True):
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b38cdc38
 def follow(
-    product, # Canonical SMILES
+    product:str, # Canonical SMILES
     origin, # Place of each of its atoms among those of the source; -1 where unknown
     sizes # Atoms of each molecule of the source
 )->str: # SMILES of the same molecule
@@ -157,7 +158,6 @@ def listed_inputs(inputs):
 
 class Respelt(Wrapper):
     "A model that reads each input as `spelt` writes it"
-    takes_floor, masks = from_model("takes_floor"), from_model("masks")
     vocab_size, dtype = from_model("vocab_size"), from_model("dtype")
 
     def __repr__(self): return f"{type(self).__name__}({self.ar})"
@@ -165,7 +165,6 @@ class Respelt(Wrapper):
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
     def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
-    def forbidden(self, inputs, ids): return self.ar.forbidden(self.spelt(inputs), ids)
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
@@ -173,7 +172,7 @@ _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 class SmilesModel(Respelt):
     "An `Autoregressor` that reads and writes plain SMILES, whatever its model does"
     def __init__(self,
-        ar, # The model, such as an HFSeq2Seq
+        ar:Autoregressor, # The model, such as an HFSeq2Seq
         task:SmilesTask, # How it spells
     ):
         super().__init__(ar)

@@ -82,7 +82,7 @@ def smiles_optimisers(
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c017
 def mixed_source(
     source:str, # SMILES
-    rng,        # Of random
+    rng:random.Random, # Of random
 )->str:
     "The same molecules in random order"
     molecules = source.split(".")
@@ -91,12 +91,12 @@ def mixed_source(
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c020
 def train_smiles(
     preset="pocket",    # Pocket, paper or a SmilesPreset
-    output_dir=None,    # Runs/reactions-smiles-{preset} when None
+    output_dir:str|Path|None=None, # Runs/reactions-smiles-{preset} when None
     resume:bool=True,   # Go on from the checkpoint there; False begins anew
     seed:int=0,         # Of weights and order
     device:str|None=None, # What there is when None
     minutes:float=float("inf"), # Of this call, after which the run waits for the next
-    data=None,          # With a part train; that of load_reactions when None
+    data:dict|None=None, # With a part train; that of load_reactions when None
 )->Path: # Folder of the model
     "Train on reactions, or go on; an interrupted run loses some minutes"
     if isinstance(preset, str):

@@ -37,7 +37,7 @@ def forgotten_dot(
 
 # %% ../../nbs/tasks/28_structures.ipynb #87954ad1
 def smi_inputs(
-    path, # Text file as for read_smi
+    path:str|Path, # Text file as for read_smi
 )->list: # An Input for each line, its name among the columns
     "The lines of a file of SMILES as inputs"
     return [Input(line, smiles, dict(name=name), notes=tuple(forgotten_dot(name)))
@@ -45,7 +45,7 @@ def smi_inputs(
 
 # %% ../../nbs/tasks/28_structures.ipynb #8f41c296
 def read_reactions(
-    path, # Text file as for read_smi, a reaction each
+    path:str|Path, # Text file as for read_smi, a reaction each
 )->list: # (line number, (source, target)); empty lines are no pairs
     "The reactions of a file"
     rows = [(line, text.split(">")) for line, text, _ in read_smi(path) if text]
@@ -101,7 +101,7 @@ def _reactions(text):
 
 # %% ../../nbs/tasks/28_structures.ipynb #6ca4fec0
 def structure_rows(
-    path, # A file of STRUCTURES
+    path:str|Path, # A file of STRUCTURES
 )->list: # Dictionaries: input, target of reactions, name, and data of each entry
     "The entries of a file of structures as rows of a table"
     text = "".join(read_lines(path)).replace("\r\n", "\n")

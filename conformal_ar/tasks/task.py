@@ -8,7 +8,8 @@ __all__ = ['Task']
 # %% ../../nbs/tasks/19_task.ipynb #43ce38e4
 from pathlib import Path
 
-from ..files.csv_jsonl import check_input, line_inputs, read_columns
+from ..files.csv_jsonl import (
+    Input, check_input, line_inputs, read_columns)
 
 # %% ../../nbs/tasks/19_task.ipynb #a8f5928e
 class Task:
@@ -22,52 +23,84 @@ class Task:
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
     forms = (None,)   # Functions that may merge texts; the first is the default
 
-    def is_table(self, path):
+    def is_table(self,
+        path:str|Path, # As the user named it
+    )->bool:
         "Does a file have named columns? Else each line is an input"
         return Path(path).suffix.lower() != ".txt"
 
-    def line_inputs(self, path): return line_inputs(path)
+    def line_inputs(self,
+        lines:list[str], # Of a file without columns
+    )->list[Input]:
+        "What the lines ask"
+        return line_inputs(lines)
 
-    def as_table(self, path, folder):
+    def as_table(self,
+        path:str|Path,   # Of any kind
+        folder:str|Path, # For a table that is made
+    )->str|Path:
         "A file that is neither table nor lines as a table in a folder; others as is"
         return path
 
-    def joined(self, row, column):
+    def joined(self,
+        row:dict,   # Column to cell
+        column:str, # Of the inputs
+    )->dict:
         "A row of a table, perhaps with its input put together from other columns"
         return row
 
-    def read_pairs(self, path, columns):
+    def read_pairs(self,
+        path:str|Path,            # A file of pairs
+        columns:tuple[str, str], # Of inputs and targets
+    )->list:
         "(line, (input, target)) of each pair in a file"
         return read_columns(path, *columns, several=columns[1])
 
-    def clean_input(self, x, model):
+    def clean_input(self,
+        x:Input, # With what the user typed
+        model,   # An Autoregressor, or None
+    )->tuple[str, list[str]]:
         "An input as the model reads it, and notes; an error if it cannot be used"
         from conformal_ar.search.autoregressive import optional
         check_input(x.text, optional(model, "check"))
         return x.text, []
 
-    def spell_target(self, typed, clean, target):
+    def spell_target(self,
+        typed:str,  # The input, as it was typed
+        clean:str,  # As the model reads it
+        target:str, # As it was typed
+    )->str:
         "A target as the model writes it"
         return target
 
     def check_data(self): "An error that says how to get missing pairs"
 
-    def open(self, device=None, dtype=None, engine=None):
+    def open(self,
+        device:str|None=None, # Where to run; None: chosen
+        dtype:str|None=None,  # Of the scores; None: float32
+        engine:str|None=None, # Such as onnx or torch; None: what is there
+    ): # Autoregressor
         "The model that comes with the package"
         from conformal_ar.hf.hub import open_model
         return open_model(self.name, device, dtype, engine)
 
-    def procedure(self, kind):
+    def procedure(self,
+        kind:type, # Such as ConformalLevelSets
+    )->type:
         "The class that does for this task what a procedure does"
         return kind
 
-    def longest(self, model):
+    def longest(self,
+        model, # Of this task
+    )->int:
         "Most tokens of a sequence, chosen on pairs that do not calibrate"
         from conformal_ar.procedures.dynamic import choose_max_len
         from conformal_ar.search.inputs_and_ids import target_lengths
         ids = model.encode(self.pool()[1].targets)
         return choose_max_len(target_lengths(ids, model.end_token_id), self.quantile)
 
-    def clean(self, model):
+    def clean(self,
+        model, # Of this task
+    ): # Autoregressor
         "The model, made to read inputs in any spelling"
         return model

@@ -83,7 +83,7 @@ def _pool_batches(rows, size, most, rng):
 class Run:
     "A training run that can be stopped and goes on where it was"
     def __init__(self,
-        folder,         # Of the checkpoint
+        folder:str|Path, # Of the checkpoint
         net,            # What is trained
         losses,         # Of net and a batch: [B] nats of each target, and all tokens
         optimisers:list, # Their rates are the peaks

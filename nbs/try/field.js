@@ -5,8 +5,9 @@
   const form = document.getElementById("try"), {task, text, coverage, lines, asked} = form.elements;
   const list = form.querySelector("ol"), said = form.querySelector("[role=status]"), bar = form.querySelector("progress");
   const worker = new Worker("try/sets.js"), came = {};
-  const SIZES = {additions: 1606632, dates: 938080}; // bytes, for the progress bar
-  const typed = {additions: text.value, dates: "9/6/80"};
+  const SIZES = {additions: 1606632, dates: 938080, reactions: 12970383}; // bytes, for the progress bar
+  const MOST = {additions: 990, dates: 990, reactions: 970}; // thousandths: more needs more than the calibration has
+  const typed = {additions: text.value, dates: "9/6/80", reactions: "COc1ccccc1.BrBr"};
   let last = 0, timer;
 
   const SMALL = ["23", "33", "24", "34", "44", "25", "35", "45", "55", "28", "46", "37"]; // digits of two numbers
@@ -23,8 +24,12 @@
       const [year] = t.match(/\d{4}$/) || [2000];
       return {text: t, known: year >= 1950 && year < 2050};
     },
+    reactions: t => {
+      if (!t) throw Error("Type the SMILES of all that goes into the flask, dots between, as COc1ccccc1.BrBr.");
+      return {text: t, known: true};
+    },
   };
-  const things = {additions: ["sum", "sums"], dates: ["day", "dates"]};
+  const things = {additions: ["sum", "sums"], dates: ["day", "dates"], reactions: ["product", "reactions"]};
 
   function ask() { // The question goes to the worker
     clearTimeout(timer);
@@ -36,7 +41,7 @@
       text.removeAttribute("aria-invalid");
       form.known = question.known;
       worker.postMessage({id: ++last, task: task.value, text: question.text, coverage: Number(coverage.value),
-                          lines: lines.checked ? 8 : null});
+                          lines: lines.checked && !lines.disabled ? 8 : null});
     } catch (error) { refuse(error.message); }
   }
 
@@ -47,13 +52,19 @@
     list.replaceChildren();
   }
 
-  function member({text, score}) {
+  function member({text, score, svg}) {
     const item = document.createElement("li"), p = Math.exp(Math.min(score, 0));
     const code = document.createElement("code"), share = document.createElement("span");
     code.textContent = text;
     share.textContent = p < 0.01 ? p.toExponential(0) : p.toFixed(2);
     item.style.setProperty("--p", p);
     item.append(code, " ", share);
+    if (svg) {
+      const picture = new Image(220, 130);
+      picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+      picture.alt = ""; // its SMILES stands beside it
+      item.prepend(picture);
+    }
     return item;
   }
 
@@ -73,12 +84,17 @@
       came[data.task] = (came[data.task] || 0) + data.came;
       bar.hidden = came[data.task] >= SIZES[data.task] || data.task !== task.value;
       bar.value = came[data.task]/SIZES[data.task];
-    } else if (data.id === last) data.error ? refuse(`This did not work: ${data.error}.`) : show(data.set);
+    } else if (data.id === last) {
+      bar.hidden = true;
+      data.error ? refuse(`This did not work: ${data.error}.`) : show(data.set);
+    }
   };
   worker.onerror = () => refuse("This did not work: the script cannot be loaded.");
 
   function choose(event) { // Another model, with the question that it had
-    text.value = typed[task.value];
+    text.value = typed[form.dataset.task = task.value];
+    coverage.max = MOST[task.value];
+    lines.disabled = task.value === "reactions"; // their open lines would be unfinished scripts
     for (const some of form.querySelectorAll("[data-task]")) some.hidden = some.dataset.task !== task.value;
     ask();
   }

@@ -234,6 +234,10 @@ const loading = {}, trees = {};
 
 async function load(task) { // Model, tokenizer and calibration, once
   const told = n => postMessage({task, came: n});
+  if (task === "reactions") {
+    importScripts("reactions.js");
+    return loadReactions(told);
+  }
   const [config, words, calibration, weights] = await Promise.all([
     ...["config.json", task === "additions" ? "tokenizer_config.json" : "tokenizer.json", "calibration.json"]
       .map(name => json(`${task}/${name}`)), bytes(`${task}/model.safetensors`, told)]);
@@ -241,7 +245,11 @@ async function load(task) { // Model, tokenizer and calibration, once
   return {model: new T5(config, tensors(weights)), tokenizer, lists: calibration.results};
 }
 
-function predicted({model, tokenizer, lists}, {task, text, coverage, lines: most}) {
+function predicted(ready, question) {
+  return question.task === "reactions" ? predictedReactions(ready, question) : predictedTexts(ready, question);
+}
+
+function predictedTexts({model, tokenizer, lists}, {task, text, coverage, lines: most}) {
   const ids = tokenizer.encode(text), unknown = ids.findIndex(id => id < 0);
   if (unknown >= 0) throw Error("the model does not know all of these characters");
   if (trees[task]?.text !== text) trees[task] = {text, tree: new Tree(model, [...ids, model.config.eos_token_id])};
