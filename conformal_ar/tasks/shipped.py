@@ -24,7 +24,7 @@ from ..procedures.saving import read_shipped, shipped_calibrations
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
-from .reaction_inputs import CleanSources
+from .smiles_spellings import CleanInputs
 from .known_tasks import TASKS
 
 # %% ../../nbs/tasks/18_shipped.ipynb #a843a3fd
@@ -97,7 +97,7 @@ def _model_and_list(name, task, lists, model, asked, where):
         one = _chosen(name, lists, asked)
         bare = task.open(dtype=one["dtype"], **where)
     else:
-        bare = model.ar if isinstance(model, CleanSources) else model
+        bare = model.ar if isinstance(model, CleanInputs) else model
         dtype = _dtype(optional(bare, "dtype"))
         one = _chosen(name, lists, dict(dtype=dtype) | asked)
         if one["dtype"] != dtype: raise ValueError(
