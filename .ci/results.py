@@ -26,7 +26,7 @@ BENCH = ["-m", "conformal_ar.experiments.bench", "--out"]
 COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with the package
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO, FIELD], "reactions": [[*SHIPPED, "reactions"], [*SHIPPED, "reactions-smiles"], HELD_OUT, SLOW],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
-        ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
+        ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "rows", "--only", "edits", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
     "demo": [], "benchmarks": [],
     "additions": ["run_additions", "run_lines"],

@@ -9,7 +9,7 @@ __all__ = ['EXPLAINED', 'GROUPS', 'ALONE', 'ONLY', 'NotInstalled', 'load_referen
            'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
-import importlib, os, sys, time, types
+import importlib, os, subprocess, sys, time, types
 from argparse import ArgumentParser
 from contextlib import contextmanager
 from functools import partial
@@ -25,8 +25,10 @@ import torch
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
 from ..search.threshold import threshold_search
-from .timing import (
-    PAIRS, Bench, Run, Task, batches, calibration, compare, start_up, timed)
+from ..decisions.loading import load
+from conformal_ar.experiments.timing import (
+    PAIRS, Bench, Run, Task, alternate, batches, calibration, compare, held_out,
+    start_up, timed)
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
 from ..hf.texts import pad_rows, token_ids
@@ -35,6 +37,7 @@ from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..jobs.scale import predict_file
+from ..tasks.edit_rules import script_rules
 from ..files.csv_jsonl import jsonl_text
 
 # %% ../../nbs/experiments/10_bench.ipynb #338eb031
@@ -192,9 +195,9 @@ def _single_sets(bench, name):
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
     Reference, task = load_reference(bench.reference), bench.task(name)
-    asked = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)]
+    asked, tries = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)], 36
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
-        asked = [(*small_frontiers(task, bench.n(n), bench.n(36), (alpha,)), aim)
+        asked = [(*small_frontiers(task, bench.n(n), tries, (alpha,)), aim)
                  for alpha, n, aim in ((0.03, 12, 12), (0.02, 12, 15), (0.01, 4, 30))]
     rows = [_single_search(task, Reference, *these) for these in asked]
     return rows + _single_sets(bench, name)
@@ -315,6 +318,60 @@ def engines(bench:Bench, name:str)->list:
                     candidates=sum(map(len, sets["ours"])), differences=len(far),
                     unexplained=int((far > EXPLAINED).sum()))]
 
+# %% ../../nbs/experiments/10_bench.ipynb #e4910012
+_PROGRAM = """
+from conformal_ar import beam_search
+from conformal_ar.hf.hub import open_model
+some = [f"{i}+{7*i}=" for i in range(1000)]
+beam_search(open_model("additions", "cpu"), some, 10, 12)
+most = next(l for l in open("/proc/self/status") if l.startswith("VmHWM"))
+print(int(most.split()[1])/1e3)
+"""
+
+def _peak_memory(engine:str)->float: # MB
+    "Of a process with beams of 1,000 additions"
+    env = os.environ | dict(CONFORMAL_AR_ENGINE=engine)
+    done = subprocess.run([sys.executable, "-c", _PROGRAM], env=env, text=True,
+                          capture_output=True, check=True)
+    return float(done.stdout)
+
+# %% ../../nbs/experiments/10_bench.ipynb #e4910016
+def by_rows(bench:Bench, name:str)->list:
+    "Steps of so many prefixes per second, in ONNX Runtime against PyTorch"
+    task, found = bench.task(name), []
+    for n in (2, 32, 256, 1024):
+        x, first = task.some(max(1, n//8))[0], torch.arange(n) % max(1, n//8)
+        def steps(ar):
+            (state, _), rows = ar.start(x), first
+            for _ in range(8):
+                state, rows = ar.extend(state, rows, rows*0 + 5)[0], torch.arange(n)
+            return 8*n
+        runs = {f"steps of {n} prefixes": partial(steps, task.ar),
+                "PyTorch": partial(steps, task.plain)}
+        found.append(compare(bench.alternate(task, runs, seconds=10.), *runs,
+                             group="rows", task=name, dtype="float32", rows=n,
+                             unit="decoder rows/s"))
+    if name == "additions": found[-1] |= {e: _peak_memory(e) for e in ("onnx", "torch")}
+    return found
+
+# %% ../../nbs/experiments/10_bench.ipynb #e4910015
+def edit_sets(bench:Bench, name:str)->list:
+    "Sets of products per second by the model of edits, ONNX Runtime against PyTorch"
+    x, found = held_out(name).inputs[:bench.n(300)], {}
+    engines = {"sets of products": "onnx", "sets in PyTorch": "torch"}
+    cps = {who: load(name, coverage=0.9, engine=e) for who, e in engines.items()}
+    def sets(who, some):
+        script_rules.cache_clear() # what one engine looked up helps the other
+        found[who] = cps[who].predict(some)
+        return len(some)
+    for who in cps: sets(who, x[:3])                                      # warms up
+    single = one_by_one({w: (lambda v, w=w: sets(w, [v])) for w in cps}, x)
+    many = alternate({w: partial(sets, w, x) for w in cps}, bench.rounds, bench.seconds)
+    common = dict(group="edits", task=name, dtype="float32", unit="inputs/s")
+    differ = sum(a.texts != b.texts for a, b in zip(*found.values()))
+    return [compare(single, *cps, inputs=1, **common) | _waits(single[[*cps][0]].wall),
+            compare(many, *cps, inputs=len(x), differences=differ, **common)]
+
 # %% ../../nbs/experiments/10_bench.ipynb #34096bc6
 def _prepare(task, n, folder):
     "A calibration, and a file of inputs, for workers on Ray"
@@ -370,10 +427,11 @@ def large_file(bench:Bench, name:str)->list:
 GROUPS = dict(
     limit=Bench.limit, reference=against_reference, generate=against_generate,
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
-    engine=engines, startup=start_up, ray=two_workers, file=large_file)
-ALONE = "single", "engine", "startup", "ray", "file" # run on request
+    engine=engines, rows=by_rows, edits=edit_sets, startup=start_up, ray=two_workers,
+    file=large_file)
+ALONE = "single", "engine", "rows", "edits", "startup", "ray", "file" # run on request
 # groups that one task is enough for
-ONLY = dict.fromkeys(("startup", "ray", "file"), "additions")
+ONLY = dict.fromkeys(("startup", "ray", "file"), "additions") | dict(edits="reactions")
 
 # %% ../../nbs/experiments/10_bench.ipynb #670c6b74
 def attempt(

@@ -110,7 +110,7 @@ def clean_source(
     ignore_stereo:bool=False,   # Leave stereochemistry out
     ignore_isotopes:bool=False, # Leave isotopes out
 )->tuple: # The canonical mixture, and a list of notes on what was changed or is odd
-    "The form of a source that the model knows"
+    "The form of a source that the model knows; `BadReaction` says what is wrong"
     text, notes = re.sub(r"\s*;\s*", ".", text.strip()), []
     if not text: raise BadReaction("the input is empty")
     if (source := flask(text)) != text.split("|")[0].rstrip():

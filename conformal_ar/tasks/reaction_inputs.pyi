@@ -32,7 +32,7 @@ def _large(source):
     ...
 MOST_TOKENS: int
 def clean_source(text: str, ignore_stereo: bool=False, ignore_isotopes: bool=False) -> tuple:
-    """The form of a source that the model knows
+    """The form of a source that the model knows; `BadReaction` says what is wrong
 
     text: SMILES of what goes into the flask
     ignore_stereo: Leave stereochemistry out
