@@ -11,7 +11,7 @@ statuses = {"1": "1 - Planning", "2": "2 - Pre-Alpha", "3": "3 - Alpha", "4": "4
             "5": "5 - Production/Stable"}
 extras = {name.removesuffix("_requirements"): value.split()
           for name, value in cfg.items() if name.endswith("_requirements")}
-extras["all"] = sorted({o for name, reqs in extras.items() if name not in ("dev", "ray", "vllm") for o in reqs})
+extras["all"] = sorted({o for name, reqs in extras.items() if name not in ("dev", "planners", "ray", "vllm") for o in reqs})
 minor = int(cfg["min_python"].split(".")[1])
 
 # On PyPI the links and figures of the README must be absolute.

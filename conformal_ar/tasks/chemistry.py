@@ -153,7 +153,8 @@ def _png_title(png, lines, scale):
 # %% ../../nbs/tasks/08_chemistry.ipynb #3a13fba2
 def _legends(s, most):
     "Rank, probability and p-value of the first members"
-    begins = [""]*len(s) if s.open is None else [t*bool(o) for t, o in zip(s, s.open)]
+    begins = [""]*len(s) if s.open is None else [ # words stand in tables
+        (t if len(t) < 20 else "…")*bool(o) for t, o in zip(s, s.open)]
     said = [f"{i}:  {t} p {p:.2g}".replace("   ", "  ") for i, (t, p) in
             enumerate(zip(begins, s.probabilities[:most]), 1)]
     if s.p_values is None: return said

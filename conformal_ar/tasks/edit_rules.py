@@ -173,6 +173,27 @@ def product(self:ScriptRules,
         self.known[text] = apply_script(self.mol, read_script(text))
     return self.known[text]
 
+# %% ../../nbs/tasks/22_edit_rules.ipynb #w0rd0002
+_kinds = {"|1": "single", "|2": "double", "|3": "triple", "|a": "aromatic"}
+
+@patch
+def words(self:ScriptRules,
+    ids, # Of the tokens so far
+)->str: # Ends with dots
+    "An unfinished script in words"
+    p = _read(ids)
+    def name(i): return f"{self.flat.GetAtomWithIdx(i).GetSymbol()}{i + 1}"
+    def said(a, b, what):
+        if b is None:
+            charge, hydrogens = STATES[WORDS[what]]
+            return f"{name(a)} gets charge {charge} and {hydrogens} H"
+        bond, kind = f"{name(a)}–{name(b)}", _kinds.get(WORDS[what])
+        if kind is None: return f"{bond} breaks"
+        return f"{bond} becomes {kind}" if self.bonds[a, b] else f"{bond} forms, {kind}"
+    parts = [said(*e) for e in p.edits] + [f"{name(k)} is kept" for k in p.keep]
+    begun = "–".join(name(i - FIRST) if i >= FIRST else "kept" for i in p.open)
+    return "; ".join([*parts, begun + "…"])
+
 # %% ../../nbs/tasks/22_edit_rules.ipynb #14bd8c26
 @lru_cache(maxsize=1_000)
 def script_rules(

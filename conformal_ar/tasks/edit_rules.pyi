@@ -61,6 +61,12 @@ class ScriptRules:
 
         ids: Of a script"""
         ...
+    def words(self, ids) -> str:
+        """An unfinished script in words
+
+        ids: Of the tokens so far"""
+        ...
+_kinds: Any
 def script_rules(source: str) -> ScriptRules:
     """The rules of a source, kept for the next call
 

@@ -58,9 +58,12 @@ class ProductSet(MoleculeSet):
 def reaction(self:ProductSet,
     i:int, # Of a member
 )->str: # SMILES of source>>product
-    "The reaction that gives a member, the atoms of the product with maps"
+    "The reaction that gives a member, with atom maps; of an open line the source alone"
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
-    left, right = Chem.Mol(mol), product_molecule(mol, self.script(i))
+    left, goes_on = Chem.Mol(mol), self.is_open(i)
+    right = Chem.Mol() if goes_on else product_molecule(mol, self.script(i))
+    for n in range(mol.GetNumAtoms()) if goes_on else ():
+        left.GetAtomWithIdx(n).SetAtomMapNum(n + 1) # as in its words
     for a in right.GetAtoms():
         n = a.GetIntProp("number")
         for atom in (a, left.GetAtomWithIdx(n)): atom.SetAtomMapNum(n + 1)
@@ -72,6 +75,7 @@ def side_products(self:ProductSet,
     i:int, # Of a member
 )->list[str]: # Canonical SMILES
     "Other pieces that its edits touch, hydrogens filled up where valence asks for them"
+    if self.is_open(i): return []
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     script = self.script(i)
     made = product_molecule(mol, script)
@@ -86,9 +90,8 @@ def more(self:ProductSet)->dict: # Column to values of all members
     "What a table says beside texts and probabilities"
     if not self.maps: return {}
     n = range(len(self))
-    def each(of): return ["" if self.is_open(i) else of(i) for i in n]
-    return dict(reactions=each(self.reaction),
-                side_products=each(lambda i: ".".join(self.side_products(i))))
+    return dict(reactions=["" if self.is_open(i) else self.reaction(i) for i in n],
+                side_products=[".".join(self.side_products(i)) for i in n])
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #2708510e
 BUDGET = 64 # prefixes; more find hardly any further product
@@ -199,8 +202,9 @@ def sets(self:ProductSets, table, inputs):
 def _products(self:ProductSets, s):
     "A set of scripts as one of products"
     goes_on = np.zeros(len(s), bool) if s.open is None else s.open
-    texts = [text if on else script_rules(s.input).product(ids[:-1])
-             for text, ids, on in zip(s.texts, s.tokens, goes_on)]
+    rules = script_rules(s.input)
+    texts = [rules.words(ids) if on else rules.product(ids[:-1])
+             for ids, on in zip(s.tokens, goes_on)]
     def encode(products): # an open line holds a product if it holds its best script
         forms = [canonical_form(self.canonicalize, t) for t in products]
         ids = self.scripts_of([s.input], np.zeros(len(forms), int), forms)[1]

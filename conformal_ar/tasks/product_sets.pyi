@@ -19,7 +19,7 @@ class ProductSet(MoleculeSet):
         """Member i, or the source of an open line, with colours of the bonds that change"""
         ...
     def reaction(self, i: int) -> str:
-        """The reaction that gives a member, the atoms of the product with maps
+        """The reaction that gives a member, with atom maps; of an open line the source alone
 
         i: Of a member"""
         ...

@@ -219,7 +219,7 @@ function lines(tree, threshold, maxLen, most) { // At most so many lines; open o
     ended = [...ended, ...done].filter(above);
     open = [...open, ...children.filter(c => !done.includes(c))].filter(above).sort(falling);
   }
-  const found = [...ended, ...open.map(c => ({...c, open: true}))].sort(falling);
+  const found = [...ended, ...open].map(c => ({...c, open: !c.ended})).sort(falling);
   return {members: found, more: false};
 }
 
