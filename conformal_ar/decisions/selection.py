@@ -60,7 +60,7 @@ def choose_cutoffs(
     right:np.ndarray,  # [n] is the best answer right?
     error:float,       # Most wrong among those answered, in (0, 1)
 )->np.ndarray: # [c] falling, the first is the likeliest to pass
-    "Thresholds to test, and where to start"
+    "Thresholds to test, and where to start; `ValueError` where no score is finite"
     levels = np.linspace(0, 1, 200, endpoint=False) # cut-offs are quantiles
     finite = np.asarray(scores)[np.isfinite(scores)]
     if not len(finite): raise ValueError("no score is finite: there is nothing to test")
@@ -146,7 +146,7 @@ def scores(self:select, pairs, **kwargs):
 # %% ../../nbs/decisions/01_selection.ipynb #e7489dea
 @patch
 def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
-    "Choose the cut-offs to test, on other pairs than those that calibrate"
+    "Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"
     if self.error is None: raise ValueError("fdr needs no tuning: calibrate")
     found = self.scores(self.read(inputs, targets), **kwargs)
     self.cutoffs, self._found = choose_cutoffs(*found, self.error), None
@@ -203,7 +203,7 @@ def sets(self:select, table, inputs):
 # %% ../../nbs/decisions/01_selection.ipynb #7e4af751
 @patch
 def predict(self:select, inputs, **kwargs):
-    "As other procedures do; with fdr a list, from which answers are taken together"
+    "As other procedures do; with `fdr` for a list, and `ValueError` for one text"
     if self.fdr is not None and isinstance(inputs, str): raise ValueError(
         "fdr is about a whole list: give the list, or use error= for one at a time")
     return Procedure.predict(self, inputs, **kwargs)

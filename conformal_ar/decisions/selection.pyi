@@ -27,7 +27,7 @@ def cutoff_p_values(scores: np.ndarray, right: np.ndarray, cutoffs: np.ndarray, 
     error: Most wrong among those answered, in (0, 1)"""
     ...
 def choose_cutoffs(scores: np.ndarray, right: np.ndarray, error: float) -> np.ndarray:
-    """Thresholds to test, and where to start
+    """Thresholds to test, and where to start; `ValueError` where no score is finite
 
     scores: [n] of pairs that do not calibrate
     right: [n] is the best answer right?
@@ -73,7 +73,7 @@ class select(Procedure):
         """[N] scores of pairs; [N] is the best answer right?"""
         ...
     def tune(self, inputs, targets=None, **kwargs) -> select:
-        """Choose the cut-offs to test, on other pairs than those that calibrate"""
+        """Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"""
         ...
     def calibrated(self, scores, right):
         """From scores of best answers, and which are right: wrong ones, or a threshold"""
@@ -86,7 +86,7 @@ class select(Procedure):
         """The best answers of beams where they are taken; with fdr, of this list"""
         ...
     def predict(self, inputs, **kwargs):
-        """As other procedures do; with fdr a list, from which answers are taken together"""
+        """As other procedures do; with `fdr` for a list, and `ValueError` for one text"""
         ...
     def evaluate(self, inputs, targets=None, **kwargs) -> Selected:
         """Take answers for test inputs, which are one list, and compare with their targets"""

@@ -104,7 +104,7 @@ def guarantee(self:WeightedLevelSets):
 # %% ../../nbs/decisions/03_weighted.ipynb #20e008b2
 @patch
 def weights(self:WeightedLevelSets, inputs):
-    "[n] weights of inputs, checked; ∞ for those that were not possible before"
+    "[n] weights, ∞ where nothing was possible before; `ValueError` if negative"
     w = np.asarray(self.ratio(inputs), float)
     if w.shape == (len(inputs),) and (w >= 0).all(): return w
     raise ValueError("ratio must give one number, not negative, per input")
@@ -131,7 +131,7 @@ def calibrate(self:WeightedLevelSets,
     targets:Sequence|None=None, # [N] targets, as for level sets
     **kwargs,                   # For the scoring (batch_size)
 )->WeightedLevelSets: # Itself, calibrated
-    "Score the pairs and weigh them, however few they are worth"
+    "Score the pairs and weigh them; `ValueError` where a weight is infinite"
     new = copy(self) # who predicts meanwhile has the old calibration
     new.sets = copy(self.sets)
     pairs = new.sets.read(inputs, targets)

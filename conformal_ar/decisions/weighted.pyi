@@ -50,7 +50,7 @@ class WeightedLevelSets:
         """None before calibration, and where the sets or the ratio have changed since"""
         ...
     def weights(self, inputs):
-        """[n] weights of inputs, checked; ∞ for those that were not possible before"""
+        """[n] weights, ∞ where nothing was possible before; `ValueError` if negative"""
         ...
     @property
     def effective_size(self):
@@ -58,7 +58,7 @@ class WeightedLevelSets:
         ...
     def __repr__(self): ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> WeightedLevelSets:
-        """Score the pairs and weigh them, however few they are worth
+        """Score the pairs and weigh them; `ValueError` where a weight is infinite
 
         inputs: [N] old inputs; or a table
         targets: [N] targets, as for level sets"""

@@ -16,7 +16,7 @@ from typing import Callable, NamedTuple
 def read_lines(
     path:str|Path, # A text file, or a pipe
 )->list: # Its lines, with their ends
-    "The lines of a text file; they end at any of the three line ends"
+    "The lines of a text file, at any line end; `IsADirectoryError` for a folder"
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder; a file is needed")
     text = Path(path).read_bytes().decode("utf-8-sig", "surrogateescape")
@@ -104,7 +104,7 @@ def delimiter_of(
     path:str|Path, # Its suffix tells
     first:str,     # And its first line
 )->str|None: # None: JSONL
-    "What separates the columns of a file"
+    "What separates the columns of a file; `ValueError` where two may"
     kind = None if first.lstrip()[:1] == "{" else ","
     kind = TABLES.get(Path(path).suffix.lower(), kind)
     bare = re.sub('"[^"]*"', "", first)
@@ -117,7 +117,7 @@ def delimiter_of(
 def read_table(
     path:str|Path, # A .jsonl, .csv or .tsv file; else its first character tells
 )->list: # (line number, row) of each row, a dictionary or a BadRow
-    "Read the rows of a JSONL or CSV file, those apart that cannot be read"
+    "Good rows of a JSONL or CSV file, and the others; `ValueError` where none are"
     lines = read_lines(path)
     try:
         delimiter = delimiter_of(path, lines[0] if lines else "")

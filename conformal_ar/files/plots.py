@@ -34,7 +34,7 @@ def plot_coverage(
     ax=None,         # Matplotlib Axes; a new figure when None
     by:str="procedure", # Column that names the series
 ): # The Axes
-    "Measured coverage with its 95 % interval against the guaranteed coverage"
+    "Measured against guaranteed coverage, 95 % interval; `ValueError` without rows"
     if not rows: raise ValueError("there are no rows to plot")
     ax = plot_axes(ax, (4.6, 4))
     names = list(dict.fromkeys(r.get(by, "") for r in rows))

@@ -25,7 +25,7 @@ def _is_stream(path):
 def whole_file(
     path:str|Path, # The file to write; its folder is made if missing
 ):
-    "A temporary path that becomes `path` when the block succeeds, or else vanishes"
+    "A temporary path: `path` when the block succeeds; `IsADirectoryError` for folders"
     if _is_stream(path):
         yield Path(path)
         return
@@ -56,7 +56,7 @@ def only_one(
     folder:str|Path, # That is there
     wait:bool=True,  # Until it is free? Else an error
 ):
-    "Hold a folder, in this process and in others, until the block ends"
+    "Hold a folder until the block ends; `ValueError` where another run has it"
     try: from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError: flock = None # Windows
     if flock is None:
@@ -218,7 +218,7 @@ def write_results(
 def read_results(
     path:str|Path, # A file of write_results
 )->dict: # Keys command, seed, commit, versions, machine, date, results
-    "Read results back, with where they came from"
+    "Results and where they came from; `ValueError` where the file is none, or damaged"
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         found["command"], found["results"]

@@ -16,7 +16,7 @@ from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/02_supported.ipynb #eb57c85c
 def choose_device(device=None):
-    "The device asked for, or the best there is"
+    "The device asked for, or the best; `ValueError` where this machine lacks it"
     cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     there = [*cuda, *["mps"]*torch.backends.mps.is_available(), "cpu"]
     if device is None: return torch.device(there[0].split(":")[0])

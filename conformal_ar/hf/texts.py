@@ -62,7 +62,7 @@ def smiles_tokens(
     text, # SMILES, dots and > included
     pattern:str=TOKEN, # Of the tokens; see smiles_pattern
 )->list: # Of texts
-    "Cut a SMILES string into tokens, atom-wise ones (Schwaller et al. 2019)"
+    "Atom-wise tokens of a SMILES (Schwaller et al. 2019); `ValueError` if it is none"
     tokens = []
     for m in _token_or_other(pattern).finditer(text):
         if m[1] is None: raise ValueError(

@@ -18,7 +18,7 @@ def open_sum(text: str) -> str:
 TOKEN: str
 def _token_or_other(pattern): ...
 def smiles_tokens(text, pattern: str=TOKEN) -> list:
-    """Cut a SMILES string into tokens, atom-wise ones (Schwaller et al. 2019)
+    """Atom-wise tokens of a SMILES (Schwaller et al. 2019); `ValueError` if it is none
 
     text: SMILES, dots and > included
     pattern: Of the tokens; see smiles_pattern"""

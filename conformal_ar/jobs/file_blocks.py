@@ -110,7 +110,7 @@ def open_blocks(
     size:int=1000, # Most lines of a block
     plain:bool=False, # Are its lines texts, and no rows of a table?
 )->Blocks:
-    "Find the blocks of a file, in one pass"
+    "Find the blocks of a file, in one pass; `ValueError` where there are no rows"
     path, header, delimiter = Path(path).resolve(), None, None
     parquet = path.suffix.lower() == ".parquet"
     try:

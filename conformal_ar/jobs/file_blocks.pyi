@@ -43,7 +43,7 @@ class Blocks:
         i: Which block"""
         ...
 def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> Blocks:
-    """Find the blocks of a file, in one pass
+    """Find the blocks of a file, in one pass; `ValueError` where there are no rows
 
     path: A .parquet, .csv, .tsv or .jsonl file, or another text file
     size: Most lines of a block

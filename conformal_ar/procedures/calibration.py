@@ -172,7 +172,9 @@ def calibrate_scores(self:Calibration,
 # %% ../../nbs/procedures/01_calibration.ipynb #65350571
 @patch
 def __setattr__(self:Calibration, name, value):
-    if name in ("model", *self.settings, *self.functions):
+    if name in ("normalize", "nested", "by_class"): raise AttributeError(
+        f"{name} says what kind of procedure this is: derive a class to change it")
+    if name in ("model", "probe", "known", *self.settings, *self.functions):
         self.__dict__["_found"] = None
     object.__setattr__(self, name, value)
 

@@ -6,7 +6,7 @@
 __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_lines', 'lost_targets', 'group_prefix',
            'refuse_ranks', 'refuse_unbounded', 'warn_selected', 'check_calibrated', 'check_shape', 'check_columns',
            'check_target', 'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed',
-           'check_unchanged', 'check_candidates', 'warn_calibrated_on']
+           'check_unchanged', 'check_candidates', 'warn_calibrated_on', 'warn_repeats']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
@@ -176,9 +176,10 @@ def refuse_imprecise(apart):
         f"the scores of a pair differ by {apart:.2g} nats per token with how they are "
         "found, more than between models: try float32")
 
-def refuse_changed(apart, rounding, same_texts, same_rules):
+def refuse_changed(apart, rounding, same_texts, same_ids, same_rules):
     "An error for a model that is not what was calibrated"
     what = ("probe pairs decode to other texts" if not same_texts else
+            "encode gives other ids of probe pairs" if not same_ids else
             f"probe pairs score otherwise, by {apart:.2g} nats per token where "
             f"rounding explains {rounding:.1g}" if not apart <= rounding else
             "rules or masks have changed" if not same_rules else None)
@@ -206,3 +207,10 @@ def warn_calibrated_on(again, n):
     warnings.warn(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
         "measured on pairs that calibrated says nothing about new ones", stacklevel=6)
+
+def warn_repeats(distinct, n):
+    "A warning that few calibration pairs are distinct"
+    warnings.warn(
+        f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
+        "pairs that repeat in the same way; where rows were copied, the guarantee is "
+        f"one of {distinct} pairs, not of {n}: leave copies out", stacklevel=5)

@@ -143,7 +143,7 @@ def by_group(self:Evaluation,
     groups:Sequence,  # [n] the label of each pair
     level:float=0.95, # Of each interval, in (0, 1)
 )->list[dict]: # Rows: group, n, measured, measured_low, measured_high, mean_size
-    "Coverage and its Clopper-Pearson interval in each group of pairs"
+    "Coverage and interval in each group; `ValueError` unless each pair has a label"
     groups = np.asarray(groups)
     if groups.shape != (self.n,):
         raise ValueError(f"{len(groups)} group labels for {self.n} pairs")

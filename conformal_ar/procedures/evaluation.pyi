@@ -38,7 +38,7 @@ class Evaluation:
         """The evaluation as one row of a table of results"""
         ...
     def by_group(self, groups: Sequence, level: float=0.95) -> list[dict]:
-        """Coverage and its Clopper-Pearson interval in each group of pairs
+        """Coverage and interval in each group; `ValueError` unless each pair has a label
 
         groups: [n] the label of each pair
         level: Of each interval, in (0, 1)"""

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PAIRS', 'LEAST', 'HALF', 'MOST_ROUNDING', 'SAMPLE', 'SHARE', 'Probe', 'fingerprint_or_none', 'rules_of',
-           'visible_state', 'input_hashes', 'warn_known']
+           'visible_state', 'input_hashes', 'warn_known', 'warn_repeated']
 
 # %% ../../nbs/procedures/10_probes.ipynb #1c7f355c
 import json, time, types
@@ -19,7 +19,7 @@ from fastcore.basics import patch
 from ..search.autoregressive import Autoregressor, optional, stepwise_scores
 from ..search.inputs_and_ids import input_length, take, target_lengths
 from .calibration_checks import (
-    refuse_changed, refuse_imprecise, scored_again, warn_calibrated_on)
+    refuse_changed, refuse_imprecise, scored_again, warn_calibrated_on, warn_repeats)
 from .pairs import Pairs
 
 # %% ../../nbs/procedures/10_probes.ipynb #020be93e
@@ -39,9 +39,10 @@ class Probe:
         texts:list,          # [n] what the model decodes them to
         scores:torch.Tensor, # [n, L] log-probability of each token, 0 on padding
         rounding:float=LEAST, # How far rounding may move them, nats per token
+        encoded:bool=False,   # Does the model encode the texts to these ids?
     ):
         self.inputs, self.ids, self.texts = inputs, ids, texts
-        self.scores, self.rounding = scores, rounding
+        self.scores, self.rounding, self.encoded = scores, rounding, encoded
         self.seen, self.due = None, 0. # what was visible_state last; when to look again
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
 
@@ -89,11 +90,19 @@ def of(cls:Probe,
     seen = max(_mean_difference(way, ways[0]) for way in ways)
     rounding = _rounding(model, seen)
     new = cls(inputs, ids, model.decode(ids), ways[0], rounding)
+    new.encoded = new.encodes(model)
     new.check(model)
     new.due, new.fingerprint = 0., fingerprint_or_none(model) # the first predict looks
     return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
+@patch
+def encodes(self:Probe, model):
+    "Does the model encode the texts of the pairs to their ids?"
+    try: ids = model.encode(self.texts).cpu()
+    except (ValueError, TypeError, LookupError, AttributeError): return False
+    return torch.equal(ids, self.ids)
+
 @patch
 def _ways(self:Probe, model):
     "What the model says now: scores at once and token by token, and texts"
@@ -114,7 +123,7 @@ def check(self:Probe,
     apart = max(_mean_difference(way, self.scores) for way in ways)
     rules = rules_of(model)
     refuse_changed(apart, self.rounding, texts == self.texts,
-                   self.rules in (None, rules))
+                   self.encodes(model) or not self.encoded, self.rules in (None, rules))
     self.rules = rules
     self.seen, now = visible_state(model), time.monotonic()
     self.due = now + (now - start)/SHARE
@@ -237,7 +246,7 @@ def asdict(self:Probe)->dict|None: # None where inputs cannot be JSON
     scores = [[None if s == -np.inf else s for s in row]
               for row in self.scores.tolist()]
     return dict(fields, ids=self.ids.tolist(), texts=self.texts, scores=scores,
-                rounding=self.rounding)
+                rounding=self.rounding, encoded=self.encoded)
 
 # %% ../../nbs/procedures/10_probes.ipynb #b77b2847
 @patch(cls_method=True)
@@ -251,7 +260,8 @@ def read(cls:Probe,
         inputs = torch.tensor(inputs, dtype=getattr(torch, kind))
     scores = [[-np.inf if s is None else s for s in row] for row in fields["scores"]]
     return cls(inputs, torch.tensor(fields["ids"]), fields["texts"],
-               torch.tensor(scores, dtype=torch.double), fields["rounding"])
+               torch.tensor(scores, dtype=torch.double), fields["rounding"],
+               fields.get("encoded", False))
 
 # %% ../../nbs/procedures/10_probes.ipynb #675ece5a
 def input_hashes(
@@ -278,3 +288,12 @@ def warn_known(
     usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
     error = (1/n + 1/len(known))**0.5/2 # of a share that is 1/2; else it is less
     if again/n > usual + 3*error: warn_calibrated_on(again, n)
+
+# %% ../../nbs/procedures/10_probes.ipynb #8783570f
+def warn_repeated(
+    inputs:Sequence, # [N] calibration inputs
+    texts:Sequence,  # [N] their targets
+):
+    "Warn where fewer than half of the pairs are distinct"
+    distinct, n = len({*input_hashes([*zip(inputs, texts)])}), len(inputs)
+    if distinct < n/2: warn_repeats(distinct, n)

@@ -13,6 +13,7 @@ SHARE: float
 class Probe:
     """A few pairs, and the scores by which their model is known again"""
     due: Any
+    encoded: Any
     fingerprint: Any
     ids: Any
     inputs: Any
@@ -21,12 +22,13 @@ class Probe:
     scores: Any
     seen: Any
     texts: Any
-    def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST):
+    def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST, encoded: bool=False):
         """inputs: [n] as the model takes them
         ids: [n, L] target ids with the end token, padded
         texts: [n] what the model decodes them to
         scores: [n, L] log-probability of each token, 0 on padding
-        rounding: How far rounding may move them, nats per token"""
+        rounding: How far rounding may move them, nats per token
+        encoded: Does the model encode the texts to these ids?"""
         ...
     @classmethod
     def of(cls, model: Autoregressor, pairs: Pairs, max_len: int=10 ** 6) -> Probe | None:
@@ -35,6 +37,9 @@ class Probe:
         model: As it is now
         pairs: Of a calibration, or others of their kind
         max_len: Most tokens of a target that a set may hold"""
+        ...
+    def encodes(self, model):
+        """Does the model encode the texts of the pairs to their ids?"""
         ...
     def _ways(self, model):
         """What the model says now: scores at once and token by token, and texts"""
@@ -116,4 +121,10 @@ def warn_known(known: tuple | None, inputs: Sequence):
 
     known: [N] hashes of calibration inputs, rising; None: not kept
     inputs: [n] test inputs"""
+    ...
+def warn_repeated(inputs: Sequence, texts: Sequence):
+    """Warn where fewer than half of the pairs are distinct
+
+    inputs: [N] calibration inputs
+    texts: [N] their targets"""
     ...

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Callable, Sequence
 
 import numpy as np
+import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
@@ -27,8 +28,10 @@ from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
-from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
-from .probes import Probe, input_hashes, warn_known
+from .pairs import (
+    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld)
+from .probes import (
+    Probe, input_hashes, warn_known, warn_repeated)
 from .saving import (
     function_name, restored, saved_fields, write_calibration)
 from ..search.lines import lines_search
@@ -147,6 +150,8 @@ def read(self:Procedure,
     inputs, targets = read_pairs(inputs, targets)
     optional(self.model, "check")(inputs)
     pairs, end = join_pairs(self.model, inputs, targets), self.model.end_token_id
+    if not isinstance(targets, torch.Tensor):
+        warn_respelt(targets, pairs.texts, self.canonicalize)
     most = np.inf if self.max_lines else self.max_len # open lines hold longer ones
     return warn_unheld(pairs, most, end, self.canonicalize)
 
@@ -170,10 +175,10 @@ def lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_toke
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
-def check_model(self:Procedure, pairs, probe=None):
+def check_model(self:Procedure, pairs, probe=None, batch_size=256):
     "`ValueError` unless a score is a function of its pair; keeps a probe"
     asked = take(pairs.inputs, pairs.owner)
-    check_adapter(self.model, asked, pairs.ids[:, :self.max_len])
+    check_adapter(self.model, asked, pairs.ids[:, :self.max_len], batch_size=batch_size)
     self.known = input_hashes(pairs.inputs) if probe is None else None
     if probe is not None: pairs = join_pairs(self.model, *read_pairs(*probe))
     self.probe = Probe.of(self.model, pairs, self.max_len)
@@ -192,7 +197,8 @@ def calibrate(self:Procedure,
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
     new = copy(self) # who predicts meanwhile has the old calibration
     pairs = new.read(inputs, targets)
-    new.check_model(pairs, probe)
+    warn_repeated(pairs.inputs, pairs.texts)
+    new.check_model(pairs, probe, kwargs.get("batch_size", 256))
     new.calibrate_scores(*new.scores(pairs, progress=progress, **kwargs))
     self.__dict__ = vars(new) # all at once
     return self
@@ -299,6 +305,7 @@ def evaluate(self:Procedure,
     check_calibrated(now)
     pairs = now.read(inputs, targets)
     warn_known(now.known, pairs.inputs)
+    if now.probe: now.probe.check(now.model)
     sets = now.sets(now.search(pairs.inputs, **kwargs), pairs.inputs)
     return evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
 

@@ -142,14 +142,14 @@ def restored(
     settings = {s: _read_setting(s, v) for s, v in data["settings"].items()}
     settings |= _functions(path, kind, data | settings, options)
     cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
-    with warnings.catch_warnings(): # calibrate gave them
-        warnings.simplefilter("ignore")
-        cp._found = found # weights are in the notes
-        if cp.nested and part_of != "weighted": cp._found = cp.fit_again(found)
     cp.probe = checked_probe(path, data["probe"], model)
     if cp.probe: cp.probe.fingerprint = data["fingerprint"]
     if data["known"] is not None:
         cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
+    with warnings.catch_warnings(): # calibrate gave them
+        warnings.simplefilter("ignore")
+        cp._found = found # weights are in the notes
+        if cp.nested and part_of != "weighted": cp._found = cp.fit_again(found)
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb

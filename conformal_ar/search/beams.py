@@ -30,7 +30,9 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
         tokens = torch.full_like(values, end, dtype=torch.long)
     elif 2*n < log_probs.shape[1]:                # width end, width go on, one pads
         values, tokens = log_probs.topk(n + 1)
-    else: tokens = torch.arange(log_probs.shape[1]).expand_as(log_probs)
+    else:
+        ids = torch.arange(log_probs.shape[1], device=log_probs.device)
+        tokens = ids.expand_as(log_probs)
     most, values, tokens = to_host(most, values, tokens)
     check_log_probs(most, live.owner)
     tokens, values = tokens.numpy(), values.double().numpy()

@@ -139,13 +139,13 @@ def fetch(ar, inputs, walk, ids, certified):
     else: state, log_probs = ar.extend(parent, torch.tensor(nodes["row"][ids]),
                                        torch.tensor(nodes["token"][ids]), **told)
     count = min(walk.m + 2, log_probs.shape[1]) # one of them may be padding
-    values, tokens = map(np.asarray, to_host(*log_probs.topk(count, dim=1)))
+    values, tokens = to_host(*log_probs.topk(count, dim=1))
     check_log_probs(values, owner)
     new = np.zeros((len(ids), max(count, walk.m + 1)), NODE)
     walk.width = new.shape[1]
     new["sum"] = -np.inf
-    for name, x in ("token", tokens), ("log_prob", values), ("sum", sums + values):
-        new[name][:, :count] = x
+    new["token"][:, :count], new["log_prob"][:, :count] = tokens, values
+    new["sum"][:, :count] = sums + values.numpy()
     ends = new["token"] == ar.end_token_id
     out = (new["token"] == ar.pad_token_id) & ~ends | (new["sum"] < least)
     new["sum"][out] = -np.inf

@@ -76,7 +76,7 @@ class AdapterError(ValueError):
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e3
 _how = { # what each property asks of a model
     "depends on its batch": "mask what pads an input, and scale nothing by the longest",
-    "depends on the order of its batch": "compute each row by itself",
+    "depends on the order or size of its batch": "compute each row by itself",
     "changes the state that it extends": "leave it as it was, and return a new one",
     "mixes up rows that repeat": "row i of the new state continues rows[i] of the old",
     "decodes otherwise than it scores": "start, extend and score must see the same "
@@ -99,6 +99,7 @@ def check_adapter(
     targets:Sequence,          # [N] target texts, or [N, L] ids with the end token
     pairs:int=8,               # How many are tried beside the longest and the shortest
     tolerance:float|None=None, # Allowed difference, nats per token; None: rounding
+    batch_size:int=256,        # Rows of the largest batch that is tried
 ):
     "`ValueError` unless the score of a pair is a function of the pair, however found"
     ids = targets if isinstance(targets, torch.Tensor) else model.encode(targets)
@@ -123,14 +124,16 @@ def check_adapter(
     def compare(what, paths, these, those): _compare(
         type(model).__name__, what, paths, these, those, ids, rows, tolerance)
     every = np.arange(len(rows))
+    many = np.resize(every[::-1], max(len(rows), min(batch_size, len(inputs))))
     paths = {"by score": model.score, "by start and extend": steps(model)}
     found = {how: scored(path, every) for how, path in paths.items()}
     for how, path in paths.items():
         alone = torch.cat([scored(path, [i]) for i in every[:2]])
         compare("depends on its batch", (f"{how}, in a batch", "alone"),
                 found[how][:2], alone)
-        compare("depends on the order of its batch", (f"{how}, in one", "in another"),
-                found[how], scored(path, every[::-1].copy()).flip(0))
+        compare("depends on the order or size of its batch",
+                (f"{how}, in one", "in another"),
+                found[how], scored(path, many)[:len(rows)].flip(0))
     forced, stepped = found.values()
     for twice, what in enumerate(("changes the state that it extends",
                                   "mixes up rows that repeat")):

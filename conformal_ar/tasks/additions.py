@@ -62,7 +62,7 @@ def addition_pairs(
 def pair_key(
     pairs:np.ndarray # [N, 2] non-negative integers below 10**8
 )->np.ndarray: # [N] integers, equal for a+b and b+a
-    "One integer per sum, whatever the order of its operands"
+    "One integer per sum, in either order; `ValueError` for operands above 99,999,999"
     pairs = np.asarray(pairs, dtype=np.int64)
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < 10**8:
         raise ValueError("operands must lie between 0 and 99,999,999")

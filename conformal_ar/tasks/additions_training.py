@@ -53,7 +53,7 @@ def train_additions(
     device:str|None=None, # What there is when None
     minutes:float=float("inf"), # Of this call, after which the run waits for the next
 )->Path: # Folder of the model
-    "Train a model of additions, or go on with an interrupted run"
+    "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
     if isinstance(preset, str):
         if preset not in PRESETS: raise ValueError(
             f"unknown preset {preset!r}: known are {', '.join(PRESETS)}")

@@ -24,7 +24,7 @@ from .smiles_spellings import (
 def canonical(
     smiles:str, # SMILES of one molecule or, with dots, of several
 )->str|None: # Canonical SMILES, molecules in alphabetical order; None if not valid
-    "The spelling that all SMILES of the same molecules share; maps are removed"
+    "The one spelling of molecules, without maps; `TypeError` for what is no text"
     if not isinstance(smiles, str): raise TypeError(
         f"smiles must be a text, not {type(smiles).__name__}: {smiles!r:.60}")
     molecules = [canonical_molecule(remove_maps(m)) for m in smiles.split(".")]
@@ -180,7 +180,7 @@ def draw(
     panel:tuple=(200, 160),        # Width and height of one molecule, pixels
     scale:int=1,                   # Times as many pixels in a .png file
 )->str: # SVG text
-    "Draw the molecules of a set with rank and probabilities, as SVG; or write a file"
+    "The molecules of a set as SVG, or in a file; `ValueError` if not .svg or .png"
     s = prediction_set
     if not isinstance(s, MoleculeSet): s = merge_equivalent(s, canonical)
     kind = None if path is None else Path(path).suffix.lower()

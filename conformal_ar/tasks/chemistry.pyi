@@ -5,7 +5,7 @@ from ..procedures.equivalence import ClassSet
 from ..theory.guarantee import Guarantee
 from ..search.sets import PredictionSet
 def canonical(smiles: str) -> str | None:
-    """The spelling that all SMILES of the same molecules share; maps are removed
+    """The one spelling of molecules, without maps; `TypeError` for what is no text
 
     smiles: SMILES of one molecule or, with dots, of several"""
     ...
@@ -60,7 +60,7 @@ def _painter(mols, legends, title, columns, panel):
     """A function from a kind of canvas to what is drawn on one"""
     ...
 def draw(prediction_set: PredictionSet, path: str | Path | None=None, guarantee: Guarantee | None=None, most: int=12, columns: int=4, panel: tuple=(200, 160), scale: int=1) -> str:
-    """Draw the molecules of a set with rank and probabilities, as SVG; or write a file
+    """The molecules of a set as SVG, or in a file; `ValueError` if not .svg or .png
 
     prediction_set: Of SMILES
     path: A .svg or .png file to write

@@ -37,7 +37,7 @@ EDIT_PARTS = {"train": (("valid", 0, None), ("test", 2_000, 20_000)),
 def archive_reactions(
     part:str, # Train or valid
 )->list[tuple]: # Left and right side, with maps
-    "Reactions of the archives of USPTO-MIT"
+    "Reactions of the archives of USPTO-MIT; `ValueError` for another part"
     if part not in EDIT_PARTS:
         raise ValueError(f"part must be train or valid, not {part!r}")
     lines = [l for name, a, b in EDIT_PARTS[part]

@@ -46,7 +46,7 @@ _token = re.compile(r"@\d+|\|[0123a]|q-?\dh\d|&")
 def script_tokens(
     text:str, # A script
 )->list[str]: # Pointers, orders, states and `&`
-    "The tokens of a script"
+    "The tokens of a script; `ValueError` if it is none"
     found = _token.findall(text)
     if "".join(found) != text: raise ValueError(f"{text!r} is no script of edits")
     return found
@@ -55,7 +55,7 @@ def script_tokens(
 def read_script(
     text:str, # Such as @1@4|1@1@3|0
 )->Script:
-    "Read a script"
+    "Read a script; `ValueError` where a token is misplaced"
     left = script_tokens(text)[::-1]
     edits, keep = [], []
     def take(allowed):
@@ -122,7 +122,7 @@ def flask(
 def source_molecule(
     source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
 ): # RDKit molecule, its atoms numbered; None when it is not valid
-    "The molecule that scripts of a source speak of"
+    "The molecule that scripts speak of; `ValueError` where a product is named"
     Chem, rdBase = _rdkit()
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")

@@ -37,9 +37,17 @@ class Additions(Task):
         "A sum as the model was trained on; what is none is refused, not answered"
         found = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*=?\s*", x.text, re.ASCII)
         text = "{}+{}=".format(*found.groups()) if found else x.text
-        if model: super().clean_input(x._replace(text=text), model) # says what is odd
+        if model: # says what is odd
+            from conformal_ar.search.autoregressive import optional
+            super().clean_input(x._replace(text=text), optional(model, "bare"))
         if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
         return text, [f"read as {text}"]*(text != x.text)
+
+    def clean(self, model):
+        from conformal_ar.tasks.smiles_spellings import CleanInputs
+        if isinstance(model, CleanInputs): return model
+        return CleanInputs(model, self.clean_input)
+
 
     def train(self, *args, **options):
         from conformal_ar.tasks.additions_training import train_additions

@@ -212,7 +212,7 @@ def _products(self:ProductSets, s):
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #277b7cc3
 @patch
-def check_model(self:ProductSets, pairs, probe=None):
+def check_model(self:ProductSets, pairs, probe=None, batch_size=None):
     "`ValueError` unless a score is a function of its pair; keeps a probe"
     inputs = pairs.inputs if probe is None else read_pairs(*probe)[0]
     order = sorted(range(len(inputs)), key=lambda i: len(inputs[i]))

@@ -70,7 +70,7 @@ class ProductSets(ConformalLevelSets):
     def _products(self, s):
         """A set of scripts as one of products"""
         ...
-    def check_model(self, pairs, probe=None):
+    def check_model(self, pairs, probe=None, batch_size=None):
         """`ValueError` unless a score is a function of its pair; keeps a probe"""
         ...
     def check_steps(self, sources: Sequence, products: Sequence, **kwargs) -> list[Step]:

@@ -41,7 +41,7 @@ def get_archive(
     folder:str|Path|None=None, # Cache folder
     progress:bool=True # Show a bar
 )->Path: # The verified file
-    "Find or download an archive, and verify it"
+    "Find or download an archive; `ValueError` where its content is another"
     path, archive = find_archive(part, folder), ARCHIVES[part]
     cache = cache_folder(folder)
     if path is None: return download(archive, cache)
@@ -55,7 +55,7 @@ def get_archive(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #81a4c4dd
 def read_archive(path)->list: # Of lines
-    "The lines of the one text file in an archive"
+    "The lines of the one text in an archive; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:
             texts = (m for m in tar if m.isfile() and m.name.endswith(".txt"))
@@ -120,7 +120,7 @@ def clean_archive(
     processes:int=2, # That canonicalise
     progress:bool=True, # Show bars
 )->list: # A Reaction or a text with the reason, per line of the archive
-    "The cleaned reactions of an archive, from the cache if they are there"
+    "Cleaned reactions, perhaps from the cache; `ValueError` if lines are missing"
     path, expected = get_archive(part, folder, progress), ARCHIVES[part].lines
     def make():
         lines = read_archive(path)
@@ -137,7 +137,7 @@ def load_reactions(
     processes:int=2, # That clean, the first time
     progress:bool=True, # Show bars
 )->ReactionSplits: # Parts held_out, valid and train; .report says what was dropped
-    "The reaction data: found or downloaded, verified, cleaned and split"
+    "The data, verified, cleaned and split; `ValueError` for an unknown split"
     if split is None: split = "paper" if find_archive("train", folder) else "partial"
     if split not in ("paper", "partial"):
         raise ValueError(f"split must be 'paper' or 'partial', not {split!r}")

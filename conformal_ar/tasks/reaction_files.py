@@ -59,7 +59,7 @@ def download(
     folder:str|Path, # Where to put it
     url:str=_url, # Folder on the web that has it
 )->Path: # The verified file
-    "Download; a file gets its name when its content is verified"
+    "Download and verify; `ConnectionError`, or `ValueError` for another content"
     folder, url = Path(folder), url + archive.name
     path, part = folder/archive.name, folder/(archive.name + ".part")
     try:
@@ -85,7 +85,7 @@ _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 def reaction_texts(
     path, # .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
 )->list: # Of pairs: line number from 1, reactants>reagents>product
-    "The reactions in a file, wherever they stand; lines without one are left out"
+    "The reactions in a file; lines without are left out; `ValueError` if all are"
     path = Path(path)
     opened = _open.get(path.suffix, open)
     with opened(path, "rt", encoding="utf-8", errors="replace") as f:
@@ -101,7 +101,7 @@ def reaction_texts(
 def remove_stereo(
     smiles:str, # SMILES, with or without atom maps
 )->str: # SMILES
-    "The same atoms and bonds without stereochemistry and isotopes; maps stay"
+    "Without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
     if mol is None: raise BadReaction("no valid SMILES")

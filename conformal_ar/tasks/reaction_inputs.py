@@ -18,7 +18,7 @@ from ..files.csv_jsonl import Input, check_input, check_text
 from .chemistry import canonical
 from .edits import flask
 from .reactions import BadReaction
-from .smiles_spellings import (Respelt, listed_inputs, rdkit_modules,
+from .smiles_spellings import (CleanInputs, rdkit_modules,
                                                  canonical_molecule, has_maps,
                                                  remove_maps)
 
@@ -110,7 +110,7 @@ def clean_source(
     ignore_stereo:bool=False,   # Leave stereochemistry out
     ignore_isotopes:bool=False, # Leave isotopes out
 )->tuple: # The canonical mixture, and a list of notes on what was changed or is odd
-    "The form of a source that the model knows"
+    "The form of a source that the model knows; `BadReaction` says what is wrong"
     text, notes = re.sub(r"\s*;\s*", ".", text.strip()), []
     if not text: raise BadReaction("the input is empty")
     if (source := flask(text)) != text.split("|")[0].rstrip():
@@ -188,19 +188,9 @@ def _cleaned(text):
                       f"{MOST_ATOMS}, as in USPTO-MIT")
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #57c00003
-class CleanSources(Respelt):
+class CleanSources(CleanInputs):
     "A model of reactions that reads each source as `clean_source` spells it"
-    def fingerprint(self): return self.ar.fingerprint()
-
-    def each(self, inputs, read):
-        "What `read` makes of each input; an error names the first that fails"
-        found = []
-        for i, text in enumerate(listed_inputs(inputs)):
-            if not isinstance(text, str): raise TypeError(
-                f"input {i} is not a text but {type(text).__name__}: {text!r}")
-            try: found.append(read(text))
-            except ValueError as e: raise BadReaction(f"input {i}: {e}") from None
-        return found
+    wrong = BadReaction
 
     def spelt(self, inputs):
         return self.each(inputs, lambda text: _known_part(_cleaned(text), self.ar)[0])

@@ -48,7 +48,7 @@ def _molecules(side, centre, what):
 def parse_reaction(
     line:str # One line of the data: source>>target edits
 )->Reaction:
-    "Split a line, remove the maps, canonicalise (Jin et al. 2017 for the format)"
+    "A cleaned line (format of Jin et al. 2017); `BadReaction` where it has another"
     text, _, edits = line.strip().partition(" ")
     sides = text.split(">>")
     if len(sides) != 2: raise BadReaction("not of the form source>>target")

@@ -24,7 +24,7 @@ from ..procedures.saving import read_shipped, shipped_calibrations
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
-from .reaction_inputs import CleanSources
+from .smiles_spellings import CleanInputs
 from .known_tasks import TASKS
 
 # %% ../../nbs/tasks/18_shipped.ipynb #a843a3fd
@@ -33,7 +33,7 @@ def shipped_pairs(
     half:int=0,      # 0: calibration; 1: evaluation
     n:int|None=None, # How many; all of that half when None
 ): # Additions or Reactions
-    "Pairs of a task's pool, in a fixed random order"
+    "Pairs of a pool, in a fixed random order; `ValueError` for more than there are"
     pool, _ = TASKS[name].pool()
     rows, cut = np.random.default_rng(0).permutation(len(pool)), len(pool)//2
     n = cut if n is None else n
@@ -97,7 +97,7 @@ def _model_and_list(name, task, lists, model, asked, where):
         one = _chosen(name, lists, asked)
         bare = task.open(dtype=one["dtype"], **where)
     else:
-        bare = model.ar if isinstance(model, CleanSources) else model
+        bare = model.ar if isinstance(model, CleanInputs) else model
         dtype = _dtype(optional(bare, "dtype"))
         one = _chosen(name, lists, dict(dtype=dtype) | asked)
         if one["dtype"] != dtype: raise ValueError(
@@ -115,7 +115,7 @@ def load_shipped(
     engine:str|None=None, # And in what: onnx or torch; None: onnx where it may
     **options,   # coverage, alpha, confidence, nonempty, canonicalize, and the CHOICES
 )->ConformalLevelSets: # Calibrated
-    "A calibration of the package, at any coverage that its scores allow"
+    "A calibration of the package; `ValueError` unless it allows the coverage"
     task, stored = TASKS[name], read_shipped(name)
     kind = task.procedure(ConformalLevelSets)
     if not issubclass(kind, cls): raise ValueError(
@@ -131,12 +131,12 @@ def load_shipped(
                                  dict(device=device, engine=engine))
     cp = kind(model, max_len=one["max_len"], canonicalize=form,
               max_candidates=one["max_candidates"], **options)
+    cp.probe = Probe.read(one["probe"])
+    cp.probe.check(model)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))
     for label, found in cp._found.items():
         of_whom = replace(found.guarantee, population=stored["population"])
         cp._found[label] = found._replace(guarantee=of_whom)
-    cp.probe = Probe.read(one["probe"])
-    cp.probe.check(model)
     return cp
 
 # %% ../../nbs/tasks/18_shipped.ipynb #eac3b33f

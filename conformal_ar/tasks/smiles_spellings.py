@@ -6,7 +6,7 @@
 __all__ = ['ATOM_MAP', 'REACTION_T5', 'T5CHEM', 'SPACED', 'chem_modules', 'rdkit_modules', 'has_maps', 'remove_maps',
            'canonical_molecule', 'written_smiles', 'follow', 'mapped_molecule', 'bare_token', 'unchanged',
            'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'listed_inputs', 'Respelt',
-           'SmilesModel']
+           'CleanInputs', 'SmilesModel']
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #e0a7996d
 import re
@@ -18,6 +18,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..files.csv_jsonl import Input
 from ..hf.masks import Wrapper, from_model
 from ..search.autoregressive import Autoregressor
 from ..hf.texts import smiles_tokens
@@ -165,6 +166,30 @@ class Respelt(Wrapper):
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
     def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
+
+class CleanInputs(Respelt):
+    "A model that reads each input as its task cleans it"
+    wrong = ValueError
+    def __init__(self, ar, clean=None):
+        super().__init__(ar)
+        self.clean = clean # an input and a model to a text and notes
+
+    def fingerprint(self): return self.ar.fingerprint()
+
+    def each(self, inputs, read):
+        "What `read` makes of each input; an error names the first that fails"
+        found = []
+        for i, text in enumerate(listed_inputs(inputs)):
+            if not isinstance(text, str): raise TypeError(
+                f"input {i} is not a text but {type(text).__name__}: {text!r}")
+            try: found.append(read(text))
+            except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
+        return found
+
+    def spelt(self, inputs): return self.each(inputs, self.cleaned)
+    def cleaned(self, text):
+        try: return self.clean(Input(0, text), None)[0]
+        except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."

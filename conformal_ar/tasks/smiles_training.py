@@ -98,7 +98,7 @@ def train_smiles(
     minutes:float=float("inf"), # Of this call, after which the run waits for the next
     data:dict|None=None, # With a part train; that of load_reactions when None
 )->Path: # Folder of the model
-    "Train on reactions, or go on; an interrupted run loses some minutes"
+    "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
     if isinstance(preset, str):
         if preset not in SMILES_PRESETS: raise ValueError(
             f"unknown preset {preset!r}: known are {', '.join(SMILES_PRESETS)}")

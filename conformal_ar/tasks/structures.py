@@ -47,7 +47,7 @@ def smi_inputs(
 def read_reactions(
     path:str|Path, # Text file as for read_smi, a reaction each
 )->list: # (line number, (source, target)); empty lines are no pairs
-    "The reactions of a file"
+    "The reactions of a file; `ValueError` names lines of another form"
     rows = [(line, text.split(">")) for line, text, _ in read_smi(path) if text]
     wrong = [line for line, sides in rows if len(sides) != 3]
     if wrong: raise at(path, wrong[0], "not of the form REACTANTS>>PRODUCT")

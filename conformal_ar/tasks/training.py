@@ -116,7 +116,7 @@ def save(self:Run):
 
 @patch
 def load(self:Run):
-    "Go on from the checkpoint"
+    "Go on from the checkpoint; `ValueError` if it is of another preset or seed"
     made = torch.load(self.checkpoint, weights_only=True)
     if made["what"] != self.what: raise ValueError(
         f"{self.folder} holds a run of another preset or seed: choose another folder, "

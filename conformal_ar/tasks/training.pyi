@@ -57,7 +57,7 @@ class Run:
         """Write the checkpoint; a whole one stands there at any time"""
         ...
     def load(self):
-        """Go on from the checkpoint"""
+        """Go on from the checkpoint; `ValueError` if it is of another preset or seed"""
         ...
     def train_step(self, batch, share: float=1.0) -> float:
         """One step on a batch

@@ -24,7 +24,7 @@ def one_risk(
     alpha:float|None=None, # Its risk, 1 − coverage, in (0, 1)
     **other, # Other risks that may be given in their place, such as step_alpha
 )->float|Fraction|None: # Alpha, exact to its digits; None where another risk is given
-    "The risk, from exactly one of the ways to say it, by its decimal digits"
+    "The risk, by its decimal digits; `ValueError` unless it is given in one way"
     ways = dict(coverage=coverage, alpha=alpha, **other)
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1: raise ValueError(
@@ -90,7 +90,7 @@ def coverage_band(
     n_cal:int,             # Calibration pairs
     confidence:float=0.95, # That all coverages hold at once, in [0.5, 1)
 )->np.ndarray: # [n] coverage when the k smallest scores are dropped, k = 1 … n
-    "Coverages of which one may be chosen after calibration (Massart 1990)"
+    "Coverages to choose from afterwards (Massart 1990); `ValueError` below 0.5"
     n, delta = check_count(n_cal), float(1 - check_risk(confidence, "confidence"))
     if delta > 0.5:
         raise ValueError(f"confidence must be at least 0.5; got {confidence}")

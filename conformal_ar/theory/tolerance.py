@@ -64,7 +64,7 @@ def smallest_alpha(
     n_cal:int,   # Calibration size
     steps:int=1, # Decoding steps, L
 )->Fraction: # Risk per step
-    "The smallest risk for which every step drops at least one score: `1/(n - L + 2)`"
+    "The smallest risk that drops a score per step, 1/(n - L + 2); `ValueError` if none"
     n, steps = check_count(n_cal), check_count(steps, "steps")
     need = max(1, 2*steps - 2)
     if n < need: raise ValueError(
