@@ -195,7 +195,7 @@ def _single_sets(bench, name):
 def single_inputs(bench:Bench, name:str)->list:
     "Milliseconds for one input, and how many times as fast as the reference code"
     Reference, task = load_reference(bench.reference), bench.task(name)
-    asked, tries = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)], 36
+    asked, tries = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)], 150
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
         asked = [(*small_frontiers(task, bench.n(n), tries, (alpha,)), aim)
                  for alpha, n, aim in ((0.03, 12, 12), (0.02, 12, 15), (0.01, 4, 30))]

@@ -170,11 +170,12 @@ def what_is_unknown(tokenizer, text):
 
 # %% ../../nbs/hf/11_texts.ipynb #a281082f
 def pad_rows(
-    rows:list, # Of lists of ids
-    value:int # Of the padding
-)->torch.Tensor: # [R, longest row]
+    rows:list, # Of lists of ids, or of arrays
+    value:int=0, # Of the padding
+)->torch.Tensor: # [R, longest row, ...] int64
     "Rows of different lengths as one tensor"
-    ids = np.full((len(rows), max(map(len, rows), default=0)), value, dtype=np.int64)
+    shape = max(map(len, rows), default=0), *np.shape(rows[0] if rows else ())[1:]
+    ids = np.full((len(rows), *shape), value, dtype=np.int64)
     for i, row in enumerate(rows): ids[i, :len(row)] = row
     return torch.from_numpy(ids)
 

@@ -80,10 +80,10 @@ def find_unknown(tokenizer, text: str) -> int:
 def what_is_unknown(tokenizer, text):
     """What a text has for which there is no token"""
     ...
-def pad_rows(rows: list, value: int) -> torch.Tensor:
+def pad_rows(rows: list, value: int=0) -> torch.Tensor:
     """Rows of different lengths as one tensor
 
-    rows: Of lists of ids
+    rows: Of lists of ids, or of arrays
     value: Of the padding"""
     ...
 class Texts:

@@ -19,10 +19,11 @@ from fastcore.basics import patch
 from safetensors.torch import load_file, save_file
 
 from conformal_ar.hf.onnx import chosen_engine, has_onnx
+from conformal_ar.hf.texts import pad_rows
 from conformal_ar.search.autoregressive import stepwise_scores
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.edit_model import (EditConfig, EditNet, Memory, atom_graph,
-                                           batch_graphs, next_pointers, pad_rows)
+                                           batch_graphs, next_pointers)
 from conformal_ar.tasks.edit_rules import (END, FIRST, MAX_ATOMS, PAD, ids_script,
                                            script_ids, script_rules)
 

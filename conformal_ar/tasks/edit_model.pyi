@@ -12,22 +12,13 @@ class AtomGraph(NamedTuple):
     features: np.ndarray
     pieces: np.ndarray
     bonds: np.ndarray
-def _features(atom, size):
+def _features(atom, size, double):
     """The eight features of an atom"""
     ...
 def atom_graph(mol) -> AtomGraph:
     """The graph of a source
 
     mol: Flat RDKit molecule, numbered"""
-    ...
-def _pieces(mol):
-    """Sets of connected atoms"""
-    ...
-def pad_rows(arrays: list, fill: int=0) -> torch.Tensor:
-    """Arrays as rows of one tensor
-
-    arrays: Of numbers, of different lengths
-    fill: What fills the rest"""
     ...
 def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
     """How each two atoms are related

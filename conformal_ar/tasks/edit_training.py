@@ -17,9 +17,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from conformal_ar.hf.texts import pad_rows
 from conformal_ar.tasks.edit_answers import load_edits, save_edits
 from conformal_ar.tasks.edit_model import (
-    AtomGraph, EditConfig, EditNet, atom_graph, batch_graphs, last_pointers, pad_rows)
+    AtomGraph, EditConfig, EditNet, atom_graph, batch_graphs, last_pointers)
 from conformal_ar.tasks.edit_rules import END, FIRST, MAX_ATOMS, PAD, script_ids
 from conformal_ar.tasks.edits import pointers, script_text, twins
 from conformal_ar.tasks.mapped_edits import MappedReaction, find_script

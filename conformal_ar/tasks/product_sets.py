@@ -15,6 +15,7 @@ import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from ..hf.texts import pad_rows
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import Pairs, read_pairs, warn_unheld
 from ..procedures.probes import input_hashes
@@ -26,7 +27,6 @@ from ..search.lines import EVERYTHING, lines_scores
 from ..search.threshold import threshold_search
 from .chemistry import MoleculeSet, canonical
 from .edit_answers import EditScripts
-from .edit_model import pad_rows
 from .edit_rules import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
 from .mapped_edits import coloured_product, coloured_source
