@@ -226,7 +226,7 @@ def answer(
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
     checked = candidate and _candidate_html(opened, clean, candidate, task)
     parts = (_input_html(clean, notes, task), checked,
-             html_tag("h3", f"Prediction set: {size} · ", here),
+             html_tag("h2", f"Prediction set: {size} · ", here),
              _set_html(s, task), html_tag("p", words, class_="ca-words"))
     record = set_record(x, s, clean if task.molecules else None)
     return Answer("".join(parts), record)

@@ -45,6 +45,8 @@ _css = """
 details > summary { cursor: pointer; padding: 8px 0 }
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
+.gradio-container button.primary { background: #0b6b78; color: white }
+.min_value, .max_value { color: inherit !important } /* enough contrast */
 """
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
