@@ -357,7 +357,7 @@ def by_rows(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #e4910015
 def edit_sets(bench:Bench, name:str)->list:
     "Sets of products per second by the model of edits, ONNX Runtime against PyTorch"
-    x, found = held_out(name).inputs[:bench.n(300)], {}
+    x, found = held_out(name).inputs[:bench.n(500)], {}
     engines = {"sets of products": "onnx", "sets in PyTorch": "torch"}
     cps = {who: load(name, coverage=0.9, engine=e) for who, e in engines.items()}
     def sets(who, some):

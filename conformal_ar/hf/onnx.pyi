@@ -19,19 +19,16 @@ def chosen_engine(engine: str | None=None) -> str:
 
     engine: Either onnx or torch; None: of CONFORMAL_AR_ENGINE"""
     ...
-def session(graph: bytes, threads: int):
-    """A graph, ready to run on the CPU
-
-    graph: A serialised model
-    threads: Within an operation"""
-    ...
 class Run:
     """A graph from named arrays to named arrays; what a step keeps is past in the next"""
     inputs: Any
     kept: Any
     outputs: Any
     session: Any
-    def __init__(self, graph, threads): ...
+    def __init__(self, graph: bytes, threads: int):
+        """graph: A serialised model
+        threads: Within an operation"""
+        ...
     def __call__(self, arrays): ...
 class Engine:
     """Reader and step of a model, with as many threads as PyTorch has now"""

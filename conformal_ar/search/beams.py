@@ -28,7 +28,7 @@ def _beam_candidates(live, log_probs, width, last, end, pad):
     if last:                                      # all must end now
         values = log_probs[:, end:end+1]
         tokens = torch.full_like(values, end, dtype=torch.long)
-    elif 2*n < log_probs.shape[1]:                # width end, width go on, one pads
+    elif 16*n < log_probs.shape[1]:               # width end, width go on, one pads
         values, tokens = log_probs.topk(n + 1)
     else:
         ids = torch.arange(log_probs.shape[1], device=log_probs.device)
