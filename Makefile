@@ -60,7 +60,7 @@ build: .venv/dev         ## build the wheel and the source archive in dist/
 	@rm -rf build *.egg-info
 
 clean:                   ## remove the environment and everything that was built
-	rm -rf .venv build dist *.egg-info _docs _proc
+	rm -rf .venv build dist *.egg-info _docs _proc node_modules
 
 node_modules:            # RDKit for the field on the front page, and axe to check it; both go without where there is no npm
 	-npm install --no-save --no-package-lock --no-audit --no-fund --silent --fetch-retries=0 \

@@ -92,7 +92,7 @@
   worker.onerror = () => refuse("This did not work: the script cannot be loaded.");
 
   function choose(event) { // Another model, with the question that it had
-    text.value = typed[form.dataset.task = task.value];
+    text.value = typed[task.value];
     coverage.max = MOST[task.value];
     lines.disabled = task.value === "reactions"; // their open lines would be unfinished scripts
     for (const some of form.querySelectorAll("[data-task]")) some.hidden = some.dataset.task !== task.value;

@@ -299,8 +299,9 @@ function scriptsAbove(model, memory, threshold, maxLen, budget, rows = {n: 0}) {
   while (live.length) {
     const more = [];
     for (const {ids, score, before} of live) {
-      const {state, logProbs} = model.step(memory, before, ids);
-      rows.n++;
+      const key = ids.join(); // each prefix is computed once, so another coverage costs little
+      if (!memory.steps.has(key)) { memory.steps.set(key, model.step(memory, before, ids)); rows.n++; }
+      const {state, logProbs} = memory.steps.get(key);
       logProbs.forEach((p, token) => {
         const sum = score + p;
         if (!(sum >= threshold)) return;
@@ -348,7 +349,7 @@ async function loadReactions(told) {
 
 function predictedReactions({model, list}, {text, coverage}) {
   const clean = cleaned(text);
-  if (trees.reactions?.clean !== clean) trees.reactions = {clean, memory: model.read(clean)};
+  if (trees.reactions?.clean !== clean) trees.reactions = {clean, memory: {...model.read(clean), steps: new Map()}};
   const {memory} = trees.reactions, scores = list.rising ??= unpacked(list), rows = {n: 0};
   const threshold = thresholdAt(coverage, scores);
   if (threshold === -Infinity) throw Error("the calibration allows no such coverage");
