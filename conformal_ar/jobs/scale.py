@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Callable, Iterator
 
 import numpy as np
-from tqdm import tqdm
 
 from .batch_functions import PredictBatches
 from .file_blocks import (
@@ -78,15 +77,14 @@ class _Scores:
             warnings.warn(f"no target of a block can be spelt: all are misses ({e})")
             return [dict(line=line, scores=[-np.inf]*cp.steps) for line, _ in rows]
         if not self.checked: cp.check_model(pairs)
-        self.checked, (scores, _) = True, cp.scores(pairs)
-        return [dict(line=line, scores=s) for (line, _), s in zip(rows, scores.tolist())]
+        self.checked, found = True, cp.scores(pairs)[0].tolist()
+        return [dict(line=line, scores=s) for (line, _), s in zip(rows, found)]
 
 def score_pairs(
     procedure:Procedure, # Not calibrated; its functions are known by their names
     inputs:list,         # [n] inputs
     targets:list,        # [n] texts, or lists of right ones
     folder:str|Path,     # Where blocks are kept
-    progress:bool=False, # Show a bar?
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
@@ -97,8 +95,7 @@ def score_pairs(
     text = jsonl_text([dict(input=x, target=ys) for x, ys in zip(*pairs)])
     name = sha256(repr([procedure, model, text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
-    done = run_blocks(blocks, Path(folder)/name, lambda: _Scores(procedure), {})
-    for _ in tqdm(done, total=len(blocks), unit="block", disable=not progress): pass
+    for _ in run_blocks(blocks, Path(folder)/name, lambda: _Scores(procedure), {}): pass
     return np.array([row["scores"] for row in read_blocks(Path(folder)/name)])
 
 # %% ../../nbs/jobs/02_scale.ipynb #ef6cc5f3
