@@ -185,13 +185,6 @@ def _continued(self:HFCausal, state, ids):
     with sharing(blocks):
         return self._logits(ids, unread, places, cache=state.cache)[:, -1]
 
-# %% ../../nbs/hf/06_causal.ipynb #538bef7f
-@patch
-@torch.inference_mode()
-def start(self:HFCausal, inputs):
-    "State and [B, V] log-probabilities after reading the prompts"
-    return self._begin(*self._encoded(inputs))
-
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
 @torch.inference_mode()

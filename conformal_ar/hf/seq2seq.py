@@ -125,13 +125,6 @@ def _begin(self:HFSeq2Seq, hidden, mask):
     first = torch.full_like(owner, self.start_token_id)
     return self._step(DynamicCache(), DynamicCache(), hidden, mask, owner, first)
 
-# %% ../../nbs/hf/05_seq2seq.ipynb #98681361
-@patch
-@torch.inference_mode()
-def start(self:HFSeq2Seq, inputs):
-    "State and [B, V] log-probabilities after the first step"
-    return self._begin(*self._encoded(inputs))
-
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
 @torch.inference_mode()
