@@ -14,11 +14,11 @@ import typer
 
 from .command_line import (
     Data, Device, Engine, InputColumn, Model, ProcedureName, TargetColumn, Task,
-    shortened,
-    check_data, check_shares, max_len_for,
+    shortened, check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class,
-    notice_lines, error_line, task_and_model, writable_folder, app)
+    notice, notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
+from ..procedures.saving import calibration_file
 from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
@@ -91,7 +91,10 @@ def _target(x, clean, target, task):
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
 def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
-    rows = task.read_pairs(path, columns)
+    try: rows = task.read_pairs(path, columns)
+    except ValueError as e:
+        if task.name or ">" not in str(e): raise
+        raise ValueError(f"{e}; lines of REACTANTS>>PRODUCT take --task") from e
     inputs = [Input(line, x) for line, (x, _) in rows]
     good, *left = sorted_inputs(inputs, ar, task)
     say_left_out(len(inputs), *left)
@@ -169,7 +172,9 @@ def named_model(model):
     return str(Path(model).resolve()) if folder else model
 
 def _save_calibration(cp, folder, model, task):
-    "Save a calibration with the names of its model and task"
+    "Save a calibration with the names of its model and task; say if one goes for it"
+    if calibration_file(folder).is_file():
+        notice(f"{folder} held another calibration, which this one replaces")
     cp.save(folder, notes=dict(model=named_model(model), task=task.name))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76

@@ -157,13 +157,13 @@ def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
 
 # %% ../../nbs/experiments/04_nested.ipynb #5f3f7f64
 @patch
-def check_model(self:NestedConformalBeams, pairs, probe=None):
+def check_model(self:NestedConformalBeams, pairs, *how):
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
         first = pairs.owner[both[0]]
         raise ValueError(f"{len(both)} calibration pairs were used for tuning, such "
                          f"as number {first}, {pairs.inputs[first]!r}: tune on others")
-    Procedure.check_model(self, pairs, probe)
+    Procedure.check_model(self, pairs, *how)
 
 # %% ../../nbs/experiments/04_nested.ipynb #597056cc
 @patch

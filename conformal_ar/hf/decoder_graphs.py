@@ -10,7 +10,7 @@ import numpy as np
 from fastcore.basics import patch
 from onnx import TensorProto
 
-from .graphs import VALUES, Graph, Graphs, rms_norm
+from .graphs import Graph, Graphs, rms_norm
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #a5cc2495
 def gpt2_layer(i):

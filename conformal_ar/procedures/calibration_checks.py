@@ -6,14 +6,14 @@
 __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_lines', 'lost_targets', 'group_prefix',
            'refuse_ranks', 'refuse_unbounded', 'warn_selected', 'check_calibrated', 'check_shape', 'check_columns',
            'check_target', 'check_tested', 'check_classes', 'scored_again', 'refuse_imprecise', 'refuse_changed',
-           'check_unchanged', 'check_candidates', 'warn_calibrated_on', 'warn_repeats']
+           'check_unchanged', 'check_candidates', 'warn_calibrated_on', 'warn_repeats', 'warn_respelt']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
 import warnings
 
 import numpy as np
 
-from .equivalence import ClassSet
+from .equivalence import ClassSet, canonical_form
 from ..theory.checks import check_count
 from ..theory.groups import by_length
 from ..theory.guarantee import rounded_down
@@ -214,3 +214,20 @@ def warn_repeats(distinct, n):
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
         "pairs that repeat in the same way; where rows were copied, the guarantee is "
         f"one of {distinct} pairs, not of {n}: leave copies out", stacklevel=5)
+
+# %% ../../nbs/procedures/11_calibration_checks.ipynb #1bac1169
+def warn_respelt(
+    given:list, # [N] lists of texts
+    found:list, # [N] the same lists, as sets spell them
+    canonicalize=None, # Text to canonical form or None
+)->None:
+    "Warn of targets that sets spell otherwise than they were given"
+    texts = [pair for lists in zip(given, found) for pair in zip(*lists)]
+    def form(text): return canonical_form(canonicalize, text)
+    other = [(s, t) for s, t in texts
+             if s != t and (canonicalize is None or form(s) != form(t))]
+    if other: warnings.warn(
+        f"{len(other)} of {len(texts)} targets are spelt otherwise by the model, such "
+        "as {!r:.60} as {!r:.60}: coverage counts them, but `text in set` finds only "
+        "its spelling: normalise targets, or give canonicalize=".format(*other[0]),
+        stacklevel=5)

@@ -23,13 +23,12 @@ from .calibration import Calibration
 from .candidates import candidate_p_values
 from ..search.score_checks import check_adapter
 from .calibration_checks import (
-    check_calibrated, check_texts, check_unchanged, refuse_lines)
+    check_calibrated, check_texts, check_unchanged, refuse_lines, warn_respelt)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
-from .pairs import (
-    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld)
+from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import (
     Probe, input_hashes, warn_known, warn_repeated)
 from .saving import (

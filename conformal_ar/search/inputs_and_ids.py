@@ -108,12 +108,12 @@ def check_ids(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #46e41bde
 def check_log_probs(
-    log_probs:torch.Tensor, # [R, …] log-probabilities of any shape
+    log_probs, # [R, …] log-probabilities of any shape; tensor or array
     owner:Sequence[int],    # [R] the input that each row belongs to
 ):
     "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
     if bool((log_probs <= 1e-3).all()): return # NaN is not
-    most = log_probs.reshape(len(log_probs), -1).amax(1)
+    most = torch.as_tensor(log_probs).reshape(len(log_probs), -1).amax(1)
     bad = ~(most <= 1e-3) # amax hands NaN on
     row = int(bad.nonzero()[0])
     if most[row] < torch.inf: raise ValueError(

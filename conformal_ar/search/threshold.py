@@ -69,6 +69,16 @@ def token_floor(
     return room - 1e-5*(1 + np.abs(room)) # far more than float32 rounds
 
 # %% ../../nbs/search/02_threshold.ipynb #79b09016
+def _not_below(log_probs, loose):
+    "Rows, tokens and values of entries [R, V] that reach `loose` [R]; on the host"
+    if log_probs.device.type == "cpu" and log_probs.dtype == torch.float32:
+        table = log_probs.numpy() # few rows take NumPy less time than PyTorch
+        at = (~(table < loose[:, None])).nonzero()
+        return *at, table[at]
+    loose = to_device(torch.from_numpy(loose), log_probs.device)
+    at = (log_probs < loose[:, None]).logical_not_().nonzero(as_tuple=True)
+    return [x.numpy() for x in to_host(*at, log_probs[at])]
+
 def passing(
     live:Prefixes,          # R prefixes of step - 1 tokens
     log_probs:torch.Tensor, # [R, V] log-probabilities of their next tokens
@@ -80,13 +90,9 @@ def passing(
     size = step if normalize else 1
     # what is above 0, and NaN, is let through to the check
     loose = np.minimum(token_floor(live, threshold, size), 1e-3).astype(np.float32)
-    loose = to_device(torch.from_numpy(loose), log_probs.device)
-    near = (log_probs < loose[:, None]).logical_not_()
-    rows, tokens = near.nonzero(as_tuple=True)
-    rows, tokens, values = to_host(rows, tokens, log_probs[rows, tokens])
-    rows, tokens = rows.numpy(), tokens.numpy()
+    rows, tokens, values = _not_below(log_probs, loose)
     check_log_probs(values, live.owner[rows])
-    values = values.double().numpy()
+    values = values.astype(float)
     scores = (live.sums[rows] + values)/size
     keep = (scores >= threshold[rows]) & (values > -np.inf)
     return rows[keep], tokens[keep], values[keep]

@@ -33,6 +33,9 @@ def token_floor(live: Prefixes, threshold: np.ndarray, size: int) -> np.ndarray:
     threshold: [R] least scores with one more token
     size: What these are divided by"""
     ...
+def _not_below(log_probs, loose):
+    """Rows, tokens and values of entries [R, V] that reach `loose` [R]; on the host"""
+    ...
 def passing(live: Prefixes, log_probs: torch.Tensor, threshold: np.ndarray, step: int, normalize: bool=True) -> tuple[np.ndarray, ...]:
     """Continuations that reach the threshold (Deutschmann et al. 2024, equation 10)
 

@@ -78,7 +78,8 @@ def _molecule(text):
 _organic = "H B C N O F Si P S Cl Br I".split() # unpaired electrons mean a radical
 
 def _radical(molecule):
-    "A note where a molecule is a radical, or none"
+    "A note where a molecule is a radical, or has atoms of any kind, or none"
+    if "*" in molecule: return [f"{molecule!r}: write out what * stands for"]
     if "[" not in molecule: return []
     chem, logs = rdkit_modules()
     with logs.BlockLogs(): atoms = list(chem.MolFromSmiles(molecule).GetAtoms())
@@ -112,7 +113,8 @@ def clean_source(
 )->tuple: # The canonical mixture, and a list of notes on what was changed or is odd
     "The form of a source that the model knows; `BadReaction` says what is wrong"
     text, notes = re.sub(r"\s*;\s*", ".", text.strip()), []
-    if not text: raise BadReaction("the input is empty")
+    if not text: raise BadReaction(
+        "the input is empty, or a structure that cannot be read")
     if (source := flask(text)) != text.split("|")[0].rstrip():
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")

@@ -21,7 +21,7 @@ def _molecule(text):
     ...
 _organic: Any
 def _radical(molecule):
-    """A note where a molecule is a radical, or none"""
+    """A note where a molecule is a radical, or has atoms of any kind, or none"""
     ...
 MOST_ATOMS: int
 def _atoms(source):
