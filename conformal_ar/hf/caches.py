@@ -6,7 +6,7 @@
 __all__ = ['PIECE', 'select_rows', 'Blocks', 'make_blocks', 'attend_to_blocks', 'shared_attention', 'sharing', 'why_copied']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
-import weakref
+import copy, weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -22,17 +22,11 @@ from ..search.inputs_and_ids import to_device
 from .onnx import lay_rows
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
-def _twin(x):
-    "Another object with the same attributes, as copy.copy makes, but quickly"
-    new = object.__new__(type(x))
-    new.__dict__.update(x.__dict__)
-    return new
-
 def select_rows(cache, rows):
     "A copy of `cache` that holds `rows`; the cache that came in keeps what it had"
     if cache.layers: rows = to_device(rows, cache.layers[0].keys.device)
-    new = _twin(cache)
-    new.layers = [_twin(layer) for layer in cache.layers]
+    new = copy.copy(cache)
+    new.layers = [*map(copy.copy, cache.layers)]
     for one in new.layers:
         if type(one) is not DynamicLayer: one.batch_select_indices(rows)
         else: one.keys, one.values = (x.index_select(0, rows) # in less time
@@ -50,25 +44,21 @@ class Blocks(NamedTuple):
 
     def lay(self, x):
         "[n, m, ·] rows of `x` [R, ·] at their places"
-        if self.rows is None: return x[None]
         return x.index_select(0, self.rows.flatten()).view(*self.rows.shape, -1)
 
     def back(self, x):
         "[R, ·] rows from their places in `x` [n, m, ·]"
-        x = x.flatten(0, 1)
-        return x if self.place is None else x.index_select(0, self.place)
+        return x.flatten(0, 1).index_select(0, self.place)
 
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
-    one = len(mask) == 1
-    if one and mask.device.type == "cpu" and mask.all(): # costs an accelerator a wait
-        return Blocks(None, None, None, None, cross)
-    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
-    bias = bias.masked_fill_(mask == 0, torch.finfo(dtype).min)[:, None, None]
-    if one: return Blocks(None, None, None, bias, cross)
     laid, place, of = (x if x is None else to_device(torch.from_numpy(x), mask.device)
                        for x in lay_rows(owner.numpy(), len(mask)))
+    if len(mask) == 1 and mask.device.type == "cpu" and mask.all():
+        return Blocks(laid, place, of, None, cross) # to ask costs an accelerator a wait
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
+    bias = bias.masked_fill_(mask == 0, torch.finfo(dtype).min)[:, None, None]
     return Blocks(laid, place, of, bias if of is None else bias[of], cross)
 
 # %% ../../nbs/hf/03_caches.ipynb #22943d1c
