@@ -44,21 +44,25 @@ class Blocks(NamedTuple):
 
     def lay(self, x):
         "[n, m, ·] rows of `x` [R, ·] at their places"
+        if self.rows is None: return x[None]
         return x.index_select(0, self.rows.flatten()).view(*self.rows.shape, -1)
 
     def back(self, x):
         "[R, ·] rows from their places in `x` [n, m, ·]"
-        return x.flatten(0, 1).index_select(0, self.place)
+        x = x.flatten(0, 1)
+        return x if self.place is None else x.index_select(0, self.place)
 
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
 def make_blocks(owner, cross, mask, dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
-    laid, place, of = (x if x is None else to_device(torch.from_numpy(x), mask.device)
-                       for x in lay_rows(owner.numpy(), len(mask)))
-    if len(mask) == 1 and mask.device.type == "cpu" and mask.all():
-        return Blocks(laid, place, of, None, cross) # to ask costs an accelerator a wait
+    one = len(mask) == 1
+    if one and mask.device.type == "cpu" and mask.all(): # costs an accelerator a wait
+        return Blocks(None, None, None, None, cross)
     bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
     bias = bias.masked_fill_(mask == 0, torch.finfo(dtype).min)[:, None, None]
+    if one: return Blocks(None, None, None, bias, cross)
+    laid, place, of = (x if x is None else to_device(torch.from_numpy(x), mask.device)
+                       for x in lay_rows(owner.numpy(), len(mask)))
     return Blocks(laid, place, of, bias if of is None else bias[of], cross)
 
 # %% ../../nbs/hf/03_caches.ipynb #22943d1c
