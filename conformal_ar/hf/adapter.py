@@ -110,6 +110,12 @@ def _log_probs(self:HFModel, logits):
     "[R, V] log-probabilities of the next token; logits may be overwritten"
     return self._merged(log_probs_of(logits))
 
+@patch
+@torch.inference_mode()
+def start(self:HFModel, inputs):
+    "State and [B, V] log-probabilities of the first token"
+    return self._begin(*self._encoded(inputs))
+
 # %% ../../nbs/hf/01_adapter.ipynb #d8c11cbc
 @patch
 @torch.inference_mode()

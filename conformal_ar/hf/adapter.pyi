@@ -54,6 +54,9 @@ class HFModel(Texts):
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
         ...
+    def start(self, inputs):
+        """State and [B, V] log-probabilities of the first token"""
+        ...
     def score(self, inputs, targets: torch.Tensor) -> torch.Tensor:
         """Log-probability of every target token, in one pass (teacher forcing)
 

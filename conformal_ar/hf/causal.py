@@ -13,13 +13,11 @@ from typing import NamedTuple
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, DynamicCache
-from transformers.cache_utils import DynamicLayer
 
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel
-from .caches import (PrefixLayer, make_blocks, select_rows, sharing,
-                                    why_copied)
+from .caches import make_blocks, select_rows, sharing, why_copied
 from .supported import row_tokens, special_ids
 from .onnx import Compiled
 from .texts import Texts, pad_rows
@@ -169,13 +167,9 @@ def _begin(self:HFCausal, ids, mask):
     cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu()
     self._check_positions(used)
     log_probs = self._log_probs(self._logits(ids, mask, cache=cache)[:, 0])
-    if shares:
-        own, owner = DynamicCache(), torch.arange(len(ids))
-        own.layer_class_to_replicate = PrefixLayer
-        return CausalState(own, mask, used, prompt=cache, owner=owner), log_probs
-    if all(type(layer) is DynamicLayer for layer in cache.layers): # no sliding windows
-        for layer in cache.layers: layer.__class__ = PrefixLayer
-    return CausalState(cache, mask, used), log_probs
+    if not shares: return CausalState(cache, mask, used), log_probs
+    owner = torch.arange(len(ids))
+    return CausalState(DynamicCache(), mask, used, prompt=cache, owner=owner), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
@@ -190,13 +184,6 @@ def _continued(self:HFCausal, state, ids):
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
         return self._logits(ids, unread, places, cache=state.cache)[:, -1]
-
-# %% ../../nbs/hf/06_causal.ipynb #538bef7f
-@patch
-@torch.inference_mode()
-def start(self:HFCausal, inputs):
-    "State and [B, V] log-probabilities after reading the prompts"
-    return self._begin(*self._encoded(inputs))
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch

@@ -62,9 +62,6 @@ class HFCausal(PromptTexts, HFModel):
     def _continued(self, state, ids):
         """[R, V] logits after one token more, by rows that share their prompts"""
         ...
-    def start(self, inputs):
-        """State and [B, V] log-probabilities after reading the prompts"""
-        ...
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...

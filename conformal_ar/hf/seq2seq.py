@@ -15,7 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
-from .caches import PrefixLayer, make_blocks, select_rows
+from .caches import make_blocks, select_rows
 from .supported import row_tokens, special_id
 from .texts import pad_rows
 
@@ -121,17 +121,9 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
 @patch
 def _begin(self:HFSeq2Seq, hidden, mask):
     "Take the first decoding step"
-    owner, own = torch.arange(len(hidden)), DynamicCache()
-    own.layer_class_to_replicate = PrefixLayer
+    owner = torch.arange(len(hidden))
     first = torch.full_like(owner, self.start_token_id)
-    return self._step(own, DynamicCache(), hidden, mask, owner, first)
-
-# %% ../../nbs/hf/05_seq2seq.ipynb #98681361
-@patch
-@torch.inference_mode()
-def start(self:HFSeq2Seq, inputs):
-    "State and [B, V] log-probabilities after the first step"
-    return self._begin(*self._encoded(inputs))
+    return self._step(DynamicCache(), DynamicCache(), hidden, mask, owner, first)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch

@@ -33,9 +33,6 @@ class HFSeq2Seq(HFModel):
     def _begin(self, hidden, mask):
         """Take the first decoding step"""
         ...
-    def start(self, inputs):
-        """State and [B, V] log-probabilities after the first step"""
-        ...
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...

@@ -28,12 +28,6 @@ from ..search.inputs_and_ids import real_tokens
 from .causal import HFCausal
 from .supported import check_tokens
 
-# %% ../../nbs/hf/15_vllm.ipynb #29f72cc8
-def _complete(given, last, floor, vocab_size):
-    "Which rows have all tokens above their floor; `last` is the least value given"
-    need = floor.neg().exp().clamp(1, vocab_size).floor() # no more can reach it
-    return (given >= need) | (last < floor)
-
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):
     "An engine did not answer, or not with what it was asked for"
@@ -262,6 +256,7 @@ class VLLMCausal(HFCausal):
         self.first, self.version = first, version
         self.given = SimpleNamespace(eos_token_id=end_token_ids)
         self._find_tokens()
+        self.ends = [self.end_token_id, *self.other_ends]
         self._check_tokenizer()
 
     def _sources(self): return self.given, *self.engine.configs, self.tokenizer
@@ -321,7 +316,7 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
             table[i, list(found)] = torch.tensor(list(found.values()))
             best = sorted(found.values())[-count:] # a token drawn may come with them
             given[i], last[i] = len(best), best[0]
-        incomplete = ~_complete(given, last, floor, size)
+        incomplete = (last >= floor) & (given < size)
         todo = incomplete.nonzero()[:, 0].tolist()
         if count == most: break
         count = min(8*count, most)
@@ -335,18 +330,16 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
 @patch
 def _ask_ends(self:VLLMCausal, rows, inputs, some):
     "Numbers of some rows, with the log-probabilities of all end tokens"
-    ends = [self.end_token_id, *self.other_ends]
-    found = self._ask(rows, inputs, some, logprob_token_ids=ends)
-    return ((i, torch.tensor([one[end] for end in ends])) for i, one in found)
+    found = self._ask(rows, inputs, some, logprob_token_ids=self.ends)
+    return ((i, torch.tensor([one[end] for end in self.ends])) for i, one in found)
 
 @patch
 def _add_ends(self:VLLMCausal, table, rows, inputs, last, floor):
     "Ask for all end tokens where their sum may matter"
-    ends = [self.end_token_id, *self.other_ends]
-    known = table[:, ends] > -torch.inf
-    near = known.any(1) | (last + log(len(ends)) >= floor)
+    known = table[:, self.ends] > -torch.inf
+    near = known.any(1) | (last + log(len(self.ends)) >= floor)
     todo = (near & ~known.all(1)).nonzero()[:, 0].tolist()
-    for i, found in self._ask_ends(rows, inputs, todo): table[i, ends] = found
+    for i, found in self._ask_ends(rows, inputs, todo): table[i, self.ends] = found
 
 # %% ../../nbs/hf/15_vllm.ipynb #c105b615
 @patch
@@ -395,9 +388,9 @@ def score(self:VLLMCausal,
 @patch
 def fingerprint(self:VLLMCausal)->str: # 64 hexadecimal digits
     "SHA-256 of the model's name and version, its tokenizer and special tokens"
-    ends = self.end_token_id, *self.other_ends
-    known = [self.engine.model, self.version, str(self.dtype), ends, self.pad_token_id,
-             sorted(self.tokenizer.get_vocab().items()), self._also_seen()]
+    known = [self.engine.model, self.version, str(self.dtype), self.ends,
+             self.pad_token_id, sorted(self.tokenizer.get_vocab().items()),
+             self._also_seen()]
     return sha256(json.dumps(known).encode()).hexdigest()
 
 # %% ../../nbs/hf/15_vllm.ipynb #01d69635

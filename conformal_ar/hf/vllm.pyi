@@ -6,9 +6,6 @@ from urllib.request import HTTPRedirectHandler
 import torch
 from transformers import PreTrainedTokenizerBase
 from .causal import HFCausal
-def _complete(given, last, floor, vocab_size):
-    """Which rows have all tokens above their floor; `last` is the least value given"""
-    ...
 class EngineError(ConnectionError):
     """An engine did not answer, or not with what it was asked for"""
 def _like(e): ...
@@ -84,6 +81,7 @@ class VLLMCausal(HFCausal):
     vocab_size: Any
     chat: Any
     dtype: Any
+    ends: Any
     engine: Any
     first: Any
     given: Any

@@ -20,28 +20,15 @@ def predict_each(procedure: Procedure, inputs: list) -> list:
     procedure: Calibrated
     inputs: [n] inputs, some of which may be none"""
     ...
-class Batches:
-    """A function of batches of rows, with a procedure that each worker makes once"""
-    every: bool
-    make: Any
-    def __init__(self, make): ...
-    def __getstate__(self): ...
-    @cached_property
-    def procedure(self): ...
-    def records(self, rows: list) -> list:
-        """What is found for rows of a file, and what is wrong with them
-
-        rows: (line, row), as blocks have them"""
-        ...
 def _plain(column):
     """A column as a list, and what is in it as lists"""
     ...
 def _columns(s):
     """A set, or an exception, as columns that have the same types in all rows"""
     ...
-class PredictBatches(Batches):
+class PredictBatches:
     """Sets for batches of rows, by a calibration that each worker loads once"""
-    columns: Any
+    column: Any
     digest: Any
     folder: Any
     functions: Any
@@ -51,21 +38,14 @@ class PredictBatches(Batches):
         make_model: Gives the model that it was calibrated with
         column: Of the inputs"""
         ...
-    def _load(self): ...
+    def __getstate__(self): ...
+    @cached_property
+    def procedure(self): ...
     def __call__(self, batch): ...
-class ScoreBatches(Batches):
-    """Calibration scores for batches of pairs, by a procedure made once in each worker"""
-    every: bool
-    checked: Any
-    columns: Any
-    def __init__(self, make: Callable, input_column: str='input', target_column: str='target'):
-        """make: Gives the procedure; it need not be calibrated
-        input_column: Of the inputs
-        target_column: Of the targets: texts, or lists of right ones"""
-        ...
-    def __call__(self, batch): ...
-    def scores(self, inputs: list, targets: list):
-        """Scores and groups of pairs"""
+    def records(self, rows: list) -> list:
+        """What is found for rows of a file, and what is wrong with them
+
+        rows: (line, row), as blocks have them"""
         ...
 def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None, error: str | None=None) -> dict:
     """What comes out for an input: its set, or what is wrong with it

@@ -6,7 +6,7 @@
 __all__ = ['run_blocks', 'predict_file', 'score_pairs']
 
 # %% ../../nbs/jobs/02_scale.ipynb #52dee08a
-import logging
+import logging, warnings
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Callable, Iterator
 
 import numpy as np
-from tqdm import tqdm
 
-from .batch_functions import PredictBatches, ScoreBatches
+from .batch_functions import PredictBatches
 from .file_blocks import (
     BlockWriter, Blocks, check_column, digest, open_blocks, read_blocks, write_manifest)
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
+from ..search.autoregressive import optional
 from ..procedures.pairs import read_pairs
 from ..procedures.procedure import Procedure
 from ..procedures.saving import fingerprint_of_model
@@ -65,24 +65,37 @@ def predict_file(
     return run_blocks(blocks, folder, make, about, address, workers)
 
 # %% ../../nbs/jobs/02_scale.ipynb #c9fffe17
+class _Scores:
+    "What makes the scores of a block of pairs"
+    def __init__(self, procedure): self.procedure, self.checked = procedure, False
+
+    def records(self, rows):
+        cp, column = self.procedure, [[row[c] for _, row in rows]
+                                      for c in ("input", "target")]
+        try: pairs = cp.read(*column)
+        except ValueError as e:
+            warnings.warn(f"no target of a block can be spelt: all are misses ({e})")
+            return [dict(line=line, scores=[-np.inf]*cp.steps) for line, _ in rows]
+        if not self.checked: cp.check_model(pairs)
+        self.checked, found = True, cp.scores(pairs)[0].tolist()
+        return [dict(line=line, scores=s) for (line, _), s in zip(rows, found)]
+
 def score_pairs(
     procedure:Procedure, # Not calibrated; its functions are known by their names
     inputs:list,         # [n] inputs
     targets:list,        # [n] texts, or lists of right ones
     folder:str|Path,     # Where blocks are kept
-    progress:bool=False, # Show a bar?
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
     "Calibration scores of pairs, in blocks that are made once"
     model, pairs = fingerprint_of_model(procedure.model), read_pairs(inputs, targets)
     if model is None: raise ValueError(f"{type(procedure.model).__name__} needs "
         "fingerprint(), or blocks of another model could be taken for its own")
+    optional(procedure.model, "check")(pairs[0])
     text = jsonl_text([dict(input=x, target=ys) for x, ys in zip(*pairs)])
     name = sha256(repr([procedure, model, text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
-    make = partial(ScoreBatches, lambda: procedure)
-    done = run_blocks(blocks, Path(folder)/name, make, {})
-    for _ in tqdm(done, total=len(blocks), unit="block", disable=not progress): pass
+    for _ in run_blocks(blocks, Path(folder)/name, lambda: _Scores(procedure), {}): pass
     return np.array([row["scores"] for row in read_blocks(Path(folder)/name)])
 
 # %% ../../nbs/jobs/02_scale.ipynb #ef6cc5f3
