@@ -104,7 +104,7 @@ class ScoreWalk(Walk):
         same = there & (self.nodes["token"][children] == token[:, None])
         first = children[np.arange(len(i)), same.argmax(1)]
         self.paths[i, self.known[i] + 1] = np.where(same.any(1), first, self.n)
-        self.known[i] += same.any(1) & (self.known[i] + 1 < self.lengths[i])
+        self.known[i] += same.any(1)
 
     def need(self):
         "[n] log-probability below which nothing is expanded before the target's line"
