@@ -158,7 +158,7 @@ def _set_html(s, task):
     def card(i, text):
         drawn = s.picture(i) if task.molecules else ""
         said = f"{i + 1}. probability {s.probabilities[i]:.2g}"
-        if s.p_values is not None: said += f"<br>p-value {s.p_values[i]:.2g}"
+        if s.p_values is not None: said += f"<br>p-value {s.p_values[i]:.3g}"
         text = html.escape(text)
         copy = html_tag("button", "copy", class_="ca-copy", data_text=text,
                         onclick="navigator.clipboard.writeText(this.dataset.text)")
@@ -178,18 +178,20 @@ def _set_html(s, task):
             + html_tag("p", cut, left, means))
 
 # %% ../../nbs/cli/05_app.ipynb #4d09e70d
-def _candidate_html(opened, text, candidate, task):
-    "P-value and rank of a candidate; an error if it is none"
+def _candidate_html(opened, text, candidate, s, coverage, task):
+    "Is a candidate in the set, with p-value and rank; an error if it is none"
     candidate = task.spell_target(text, text, candidate)
     p, rank = opened.check(text, candidate)
     drawn = ""
     if task.molecules:
         from conformal_ar.tasks.chemistry import picture
         drawn = html_tag("span", picture(candidate, (150, 100)), class_="ca-part")
-    place = {None: "", 0: "no search of the model finds it, "}.get(
-        rank, f"rank {rank} of what the model finds, ")
-    said = (f"Is {candidate} possible? P-value {p:.2g}: {place}"
-            f"in sets of coverage above {1 - p:.3f} only.")
+    place = "" if rank is None else f", rank {rank} of what the model finds"
+    there = "is" if candidate in s else "is not"
+    said = (f"{candidate} {there} in the set at a coverage of {coverage:.3g}: p-value "
+            f"{p:.3g}{place}; it is in the sets above {1 - p:.3f}.")
+    if rank == 0: said = (f"{candidate} is in no set: the model finds no way to it "
+                          f"(p-value {p:.2g}, the smallest there is).")
     return html_tag("div", drawn, html_tag("b", html.escape(said)), class_="ca-input")
 
 # %% ../../nbs/cli/05_app.ipynb #cdb44398
@@ -224,7 +226,8 @@ def answer(
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
-    checked = candidate and _candidate_html(opened, clean, candidate, task)
+    checked = candidate and _candidate_html(opened, clean, candidate, s, coverage,
+                                             task)
     parts = (_input_html(clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size} · ", here),
              _set_html(s, task), html_tag("p", words, class_="ca-words"))

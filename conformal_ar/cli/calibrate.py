@@ -85,9 +85,11 @@ def say_left_out(n, bad, notes, options=()):
 def _target(x, clean, target, task):
     "A target as the model writes it; or several, where several are right"
     if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
-    if not target.strip(): raise ValueError("the target is empty: fill it in: "
-        "leaving out a pair because of its target voids the guarantee")
-    return task.spell_target(x.text, clean, target)
+    try:
+        if target.strip(): return task.spell_target(x.text, clean, target)
+        raise ValueError("the target is empty")
+    except ValueError as e: raise ValueError(f"{e}: mend it, "
+        "leaving out a pair because of its target voids the guarantee") from None
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
 def _file_pairs(path, columns, task, ar):

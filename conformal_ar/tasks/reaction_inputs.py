@@ -227,5 +227,4 @@ def check_product(
     "A product as sets spell it; an error where it cannot be read"
     found = canonical(check_text(target).strip())
     if found is not None: return found
-    raise BadReaction(f"the target {target!r} is no valid SMILES; mend it: "
-                      "leaving out a pair because of its target voids the guarantee")
+    raise BadReaction(f"{target!r} is no valid SMILES")

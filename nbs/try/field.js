@@ -8,6 +8,7 @@
   const SIZES = {additions: 1606632, dates: 938080, reactions: 12970383}; // bytes, for the progress bar
   const MOST = {additions: 990, dates: 990, reactions: 970}; // thousandths: more needs more than the calibration has
   const typed = {additions: text.value, dates: "9/6/80", reactions: "COc1ccccc1.BrBr"};
+  const covers = {additions: 900, dates: 990, reactions: 900};
   let last = 0, timer;
 
   const SMALL = ["23", "33", "24", "34", "44", "25", "35", "45", "55", "28", "46", "37"]; // digits of two numbers
@@ -34,10 +35,12 @@
   function ask() { // The question goes to the worker
     clearTimeout(timer);
     typed[task.value] = text.value;
+    covers[task.value] = coverage.value;
     asked.value = (coverage.value/1000).toFixed(2);
     coverage.setAttribute("aria-valuetext", asked.value);
     try {
-      const question = checks[task.value](text.value.replace(/\s+/g, task.value === "dates" ? " " : "").trim());
+      const spaces = {additions: "", dates: " "}[task.value], asks = text.value.trim(); // between molecules one may stand for a dot
+      const question = checks[task.value](spaces === undefined ? asks : asks.replace(/\s+/g, spaces));
       text.removeAttribute("aria-invalid");
       form.known = question.known;
       worker.postMessage({id: ++last, task: task.value, text: question.text, coverage: Number(coverage.value),
@@ -75,7 +78,7 @@
     const held = `Such sets hold the right ${one} with probability at least ${asked.value}, on average over ${many}`;
     const whole = form.known ? `${held} like the ${set.n.toLocaleString("en")} that calibrated.`
       : `Nothing is guaranteed: no ${many} like this one were among the ${set.n.toLocaleString("en")} that calibrated.`;
-    said.textContent = `${counted}. ${whole}`;
+    said.textContent = `${set.note || ""}${counted}. ${whole}`;
     list.replaceChildren(...set.members.map(member));
   }
 
@@ -86,7 +89,7 @@
       bar.value = came[data.task]/SIZES[data.task];
     } else if (data.id === last) {
       bar.hidden = true;
-      data.error ? refuse(`This did not work: ${data.error}.`) : show(data.set);
+      data.error ? refuse(`This did not work: ${data.error}${data.error.endsWith("?") ? "" : "."}`) : show(data.set);
     }
   };
   worker.onerror = () => refuse("This did not work: the script cannot be loaded.");
@@ -94,6 +97,11 @@
   function choose(event) { // Another model, with the question that it had
     text.value = typed[task.value];
     coverage.max = MOST[task.value];
+    if (event || task.value !== "additions") { // what stood here belongs to another question
+      coverage.value = covers[task.value];
+      list.replaceChildren();
+      said.textContent = "Loading the model …";
+    }
     lines.disabled = task.value === "reactions"; // their open lines would be unfinished scripts
     for (const some of form.querySelectorAll("[data-task]")) some.hidden = some.dataset.task !== task.value;
     ask();

@@ -315,7 +315,9 @@ function scriptsAbove(model, memory, threshold, maxLen, budget, rows = {n: 0}) {
 }
 
 function cleaned(text) { // A source as the model was trained on
-  const source = text.trim().replace(/\s*;\s*/g, ".").split(">").slice(0, 2).filter(Boolean).join(".").replace(/:\d+(?=\])/g, "");
+  const sides = text.trim().replace(/\s*;\s*/g, ".").split(">"), source = sides.slice(0, 2).filter(Boolean).join(".").replace(/:\d+(?=\])/g, "");
+  if (sides[2]) throw Error("it names a product: give what goes into the flask");
+  if (/\s/.test(source)) throw Error("white space in it: was a dot forgotten?");
   const pieces = source.split("."), bad = pieces.find(p => !p || !smilesOf(p));
   if (bad !== undefined) throw Error(bad ? `${bad} is no valid SMILES, and names are not read` : "a dot with no molecule beside it");
   const found = canonical(source);
@@ -340,7 +342,7 @@ async function loadReactions(told) {
   if (!(await fetch("reactions/RDKit_minimal.wasm", {method: "HEAD"})).ok) throw Error("this site was built without RDKit, which reactions need");
   const [config, calibration, weights, library] = await Promise.all([json("reactions/edits.json"), json("reactions/calibration.json"),
     bytes("reactions/model.safetensors", told), bytes("reactions/RDKit_minimal.wasm", told)]);
-  importScripts("reactions/RDKit_minimal.js");
+  if (typeof initRDKitModule === "undefined") importScripts("reactions/RDKit_minimal.js");
   const place = URL.createObjectURL(new Blob([library], {type: "application/wasm"}));
   RDKit = await initRDKitModule({locateFile: () => place});
   RDKit.disable_logging?.();
@@ -354,6 +356,7 @@ function predictedReactions({model, list}, {text, coverage}) {
   const threshold = thresholdAt(coverage, scores);
   if (threshold === -Infinity) throw Error("the calibration allows no such coverage");
   const found = products(memory, scriptsAbove(model, memory, threshold - 1e-3, list.max_len, list.max_candidates, rows));
-  return {n: scores.length, more: found.length > MOST, threshold, rows: rows.n,
+  const note = clean.includes(".") ? "" : "One molecule alone: is what it reacts with missing? ";
+  return {n: scores.length, more: found.length > MOST, threshold, rows: rows.n, note,
           members: found.slice(0, MOST).map((m, i) => ({...m, open: false, svg: i < 24 ? drawn(m.text) : null}))};
 }

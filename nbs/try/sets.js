@@ -235,7 +235,7 @@ const loading = {}, trees = {};
 async function load(task) { // Model, tokenizer and calibration, once
   const told = n => postMessage({task, came: n});
   if (task === "reactions") {
-    importScripts("reactions.js");
+    if (typeof loadReactions === "undefined") importScripts("reactions.js"); // it was there before a download that failed
     return loadReactions(told);
   }
   const [config, words, calibration, weights] = await Promise.all([
