@@ -30,8 +30,9 @@ def sketcher_route():
     own = Path(import_module("conformal_ar.cli").__file__).parent/"jsme"
     return Mount("/sketcher", StaticFiles(directory=own))
 
-SKETCHER = html_tag("iframe", src="/sketcher/sketcher.html", title="Sketcher",
-                    loading="lazy", style="width: 100%; height: 390px; border: 0")
+_hint = "NEW begins a further molecule, X takes atoms such as Pd, Ctrl+V pastes SMILES."
+SKETCHER = html_tag("p", _hint) + html_tag("iframe", src="/sketcher/sketcher.html",
+    title="Sketcher", loading="lazy", style="width: 100%; height: 390px; border: 0")
 
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139
 def answer_links(
