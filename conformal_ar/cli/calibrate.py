@@ -17,7 +17,8 @@ from .command_line import (
     shortened, check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class,
     notice, notice_lines, error_line, task_and_model, writable_folder, app)
-from ..files.csv_jsonl import Input, all_wrong, read_columns, row_input
+from ..files.csv_jsonl import (
+    Input, all_wrong, read_columns, read_lines, row_input)
 from ..procedures.saving import calibration_file
 from ..tasks.known_tasks import TASKS
 
@@ -95,7 +96,7 @@ def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     try: rows = task.read_pairs(path, columns)
     except ValueError as e:
-        if task.name or ">" not in str(e): raise
+        if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
         raise ValueError(f"{e}; lines of REACTANTS>>PRODUCT take --task") from e
     inputs = [Input(line, x) for line, (x, _) in rows]
     good, *left = sorted_inputs(inputs, ar, task)
@@ -236,6 +237,8 @@ def calibrate(
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
                max_candidates=max_candidates, max_lines=max_lines, width=width,
                fdr=fdr)
+    if max_lines and max_candidates: raise ValueError(
+        "--max-lines and --max-candidates exclude each other")
     if procedure != "select":
         one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")

@@ -153,7 +153,7 @@ def fetch(ar, inputs, walk, ids, certified):
     new["length"] = nodes["length"][ids, None] + 1
     new["state"], new["row"] = len(walk.states), np.arange(len(ids))[:, None]
     new["ended"] = ends | (new["length"] == walk.max_len) | np.isinf(new["sum"])
-    order = np.lexsort((new["token"], -new["sum"]), axis=1)
+    order = np.argsort(new["token"], axis=1, kind="stable") # lines are ranked later
     nodes["children"][ids] = len(nodes) + walk.width*np.arange(len(ids))
     walk.nodes = np.concatenate([nodes, np.take_along_axis(new, order, 1).ravel()])
     walk.states.append(state)

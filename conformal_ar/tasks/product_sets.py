@@ -6,6 +6,7 @@
 __all__ = ['BUDGET', 'ProductSet', 'ProductSets', 'Step']
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #21ba9c52
+import warnings
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Callable, NamedTuple, Sequence
@@ -30,6 +31,7 @@ from .edit_answers import EditScripts
 from .edit_rules import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
 from .mapped_edits import coloured_product, coloured_source
+from .reaction_inputs import marks_of
 from .smiles_spellings import rdkit_modules
 from ..theory.groups import by_length
 
@@ -247,6 +249,10 @@ def check_steps(self:ProductSets,
     pairs, group = self.read(sources, products), 0
     scores, ranks = self.scores_and_ranks(pairs, **kwargs)
     scores[~pairs.possible] = self.missed
+    lost = [y for y, r in zip(products, ranks) if r == 0 and marks_of(y)]
+    if lost: warnings.warn(
+        f"{len(lost)} products with stereo marks were not found, such as {lost[0]!r}: "
+        "atoms whose bonds change have none in sets; ask without them", stacklevel=2)
     if self.group is not None: group = self.group_number(pairs.inputs)
     p = self.score_p_values(scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

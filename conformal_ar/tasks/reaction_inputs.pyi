@@ -16,6 +16,11 @@ def marks_of(text: str, what: str='stereochemistry') -> list:
 def _without(smiles, what):
     """A molecule without stereochemistry or isotopes"""
     ...
+def check_queries(text: str):
+    """`BadReaction` for SMARTS that RDKit reads as a molecule, or takes for a mistake
+
+    text: SMILES"""
+    ...
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...

@@ -10,7 +10,7 @@ __all__ = ['ROLES', 'STRUCTURES', 'read_smi', 'forgotten_dot', 'smi_inputs', 're
 import io, re
 from pathlib import Path
 
-from ..files.csv_jsonl import Input, at, read_lines
+from ..files.csv_jsonl import Input, at, check_text, read_lines
 from .chemistry import canonical
 from .smiles_spellings import rdkit_modules, canonical_molecule
 
@@ -40,8 +40,11 @@ def smi_inputs(
     path:str|Path, # Text file as for read_smi
 )->list: # An Input for each line, its name among the columns
     "The lines of a file of SMILES as inputs"
-    return [Input(line, smiles, dict(name=name), notes=tuple(forgotten_dot(name)))
-            for line, smiles, name in read_smi(path)]
+    def one(line, smiles, name):
+        try: check_text(f"{smiles} {name}")
+        except ValueError as e: return Input(line, smiles, error=str(e))
+        return Input(line, smiles, dict(name=name), notes=tuple(forgotten_dot(name)))
+    return [one(*row) for row in read_smi(path)]
 
 # %% ../../nbs/tasks/28_structures.ipynb #8f41c296
 def read_reactions(
@@ -88,9 +91,9 @@ def _reactions(text):
     from rdkit.Chem.rdChemReactions import ReactionFromRxnBlock
     for block in text.split("$RXN")[1:]:
         block, *rest = re.split(r"(?m)^\$(?:DTYPE|RFMT)", block)
-        data = dict(re.match(r"\s*(.*)\s*\$DATUM\s*([^$]*)", r).groups() for r in rest
+        data = dict(re.search(r"\s*(.*)\s*\$DATUM\s*([^$]*)", r).groups() for r in rest
                     if "$DATUM" in r)
-        row = dict(name=block.split("\n")[1].strip()) | {
+        row = dict(name="".join(block.split("\n")[1:2]).strip()) | {
             c.strip(): v.strip() for c, v in data.items()}
         try:
             with rdkit_modules()[1].BlockLogs():
