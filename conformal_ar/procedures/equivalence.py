@@ -70,10 +70,11 @@ def merge_equivalent(
     "Merge the texts that canonicalise alike, and drop those without canonical form"
     s, classes = prediction_set, {}
     goes_on = np.zeros(len(s), bool) if s.open is None else s.open
-    for i, text in enumerate(s.texts): # an open line is a class of its own
-        form = text if goes_on[i] else canonical_form(canonicalize, text)
+    for i, text in enumerate(s.texts): # an open line is a class of its own, by tokens
+        if goes_on[i]: form = text, tuple(s.tokens[i]) # bytes of a character look alike
+        else: form = canonical_form(canonicalize, text), None
         classes.setdefault(form, []).append(i)
-    invalid = len(classes.pop(None, []))
+    invalid = len(classes.pop((None, None), []))
     total = {k: np.logaddexp.reduce(s.scores[rows]) for k, rows in classes.items()}
     keys = sorted(classes, key=lambda k: -total[k])
     best = [classes[k][0] for k in keys] # members come best first
@@ -81,7 +82,8 @@ def merge_equivalent(
     def best_p(p, rows): return None if p is None else [p[r].max() for r in rows]
     return kind(
         [s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
-        s.truncated, s.input, keys=keys, class_scores=[total[k] for k in keys],
+        s.truncated, s.input, keys=[form for form, _ in keys],
+        class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
         p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
         open=None if s.open is None else goes_on[best], encode=s.encode,
