@@ -93,7 +93,8 @@ class WeightedLevelSets:
 def _depends(self:WeightedLevelSets):
     "What scores, weights and sets depend on"
     own = {name: v for name, v in vars(self.sets).items() if name[0] != "_"}
-    return own | dict(ratio=self.ratio)
+    numbers = [*getattr(self.ratio, "coefficients", ())] # a copy
+    return own | dict(ratio=self.ratio, numbers=numbers)
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)

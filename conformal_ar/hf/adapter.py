@@ -133,13 +133,18 @@ def score(self:HFModel,
 
 # %% ../../nbs/hf/01_adapter.ipynb #88b65b6a
 @patch
-def _trial_rows(self:HFModel):
-    "Two rows of ordinary ids, a long and a short one"
+def _ordinary_ids(self:HFModel, most):
+    "Which of the first `most` ids are not special; the end token if all are"
     config = self.model.config.get_text_config(decoder=True)
     special = {self.start_token_id, self.end_token_id, self.pad_token_id,
                getattr(config, "pad_token_id", None), *self.other_ends}
-    size = min(9, getattr(config, "vocab_size", 9))
-    ids = ([i for i in range(size) if i not in special] or [self.end_token_id])*3
+    size = min(most, getattr(config, "vocab_size", most))
+    return [i for i in range(size) if i not in special] or [self.end_token_id]
+
+@patch
+def _trial_rows(self:HFModel):
+    "Two rows of ordinary ids, a long and a short one"
+    ids = self._ordinary_ids(9)*3
     return [Ids(ids[:3]), Ids(ids[1:2])]
 
 # %% ../../nbs/hf/01_adapter.ipynb #167d6874
@@ -162,9 +167,11 @@ def compiled(self:HFModel)->Compiled:
     try: new = self.compiled_as(self, self._graphs(), self.fingerprint())
     except KeyError as e: raise TypeError(f"{name} is not compiled: it lacks the "
                                           f"weights {e}") from None
-    rng = np.random.default_rng(0)
-    rows = [Ids(rng.integers(0, self.vocab_size, n).tolist()) for n in (1, 5, 12)]
-    targets = torch.from_numpy(rng.integers(0, self.vocab_size, (3, 6)))
+    part = min(18, self.max_input_len or 18)//3 # of a prompt and its target
+    size = min(self.vocab_size, self.model.get_input_embeddings().num_embeddings)
+    some, ids = np.random.default_rng(0).choice, self._ordinary_ids(size)
+    rows = [Ids(some(ids, n).tolist()) for n in (1, part, 2*part)]
+    targets = torch.from_numpy(some(ids, (3, part)))
     apart = (new.score(rows, targets) - self.score(rows, targets).cpu()).abs().max()
     if not apart < 1e-2: raise TypeError(f"{name} is not compiled: it computes "
         f"something else than its class says ({apart:.2g} nats apart)")

@@ -64,6 +64,9 @@ class HFModel(Texts):
         inputs: [B] texts
         targets: [B, L] ids with the end token, padded"""
         ...
+    def _ordinary_ids(self, most):
+        """Which of the first `most` ids are not special; the end token if all are"""
+        ...
     def _trial_rows(self):
         """Two rows of ordinary ids, a long and a short one"""
         ...

@@ -201,12 +201,15 @@ def max_input_len(self:Texts)->int: # None when there is no limit
     return min((l for l in limits if l is not None and l < 10**9), default=None)
 
 # %% ../../nbs/hf/11_texts.ipynb #33f57502
+class Ids(tuple): "Token ids of an input, in place of its text"
+
 @patch
 def _tokenized(self:Texts, inputs):
     "Checked token ids of input texts, not padded"
-    if len(inputs) == 0: return []
-    ids, most = self._ids(inputs), self.max_input_len
-    self._check_known(inputs, ids, "input")
+    if not len(inputs): raise ValueError("there are no inputs: give one at least")
+    known, most = isinstance(inputs[0], Ids), self.max_input_len
+    ids = [[*x] for x in inputs] if known else self._ids(inputs)
+    if not known: self._check_known(inputs, ids, "input")
     for i, row in enumerate(ids):
         if not row: raise ValueError(
             f"input {i} is empty, and a model reads at least one token: begin it with "
@@ -217,12 +220,10 @@ def _tokenized(self:Texts, inputs):
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #f2461bd7
-class Ids(tuple): "Token ids of an input, in place of its text"
-
 @patch
 def _input_ids(self:Texts, inputs):
     "Checked token ids of input texts, not padded; those of the last `check` are known"
-    if all(isinstance(x, Ids) for x in inputs): return [[*x] for x in inputs]
+    if all(isinstance(x, Ids) for x in inputs): return self._tokenized(inputs)
     texts, known = self._texts(inputs), self._checked
     self._check_texts(texts, "input")
     if not all(text in known for text in texts): return self._tokenized(texts)

@@ -206,14 +206,14 @@ def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"
     warnings.warn(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
-        "measured on pairs that calibrated says nothing about new ones", stacklevel=6)
+        "measured on pairs that calibrated says nothing about new ones", stacklevel=4)
 
 def warn_repeats(distinct, n):
     "A warning that few calibration pairs are distinct"
     warnings.warn(
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
         "pairs that repeat in the same way; where rows were copied, the guarantee is "
-        f"one of {distinct} pairs, not of {n}: leave copies out", stacklevel=5)
+        f"one of {distinct} pairs, not of {n}: leave copies out", stacklevel=4)
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #1bac1169
 def warn_respelt(
@@ -230,4 +230,4 @@ def warn_respelt(
         f"{len(other)} of {len(texts)} targets are spelt otherwise by the model, such "
         "as {!r:.60} as {!r:.60}: coverage counts them, but `text in set` finds only "
         "its spelling: normalise targets, or give canonicalize=".format(*other[0]),
-        stacklevel=5)
+        stacklevel=4)

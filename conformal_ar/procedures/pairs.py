@@ -57,7 +57,7 @@ def encode_targets(
     if not spelt.any(): raise error
     first = int(spelt.argmin())
     why = str(errors[first]).replace("target 0", f"target {first}")
-    warn_missed(~spelt, "cannot be spelt", why)
+    warn_missed(~spelt, "cannot be spelt", why, 6)
     found = model.encode([t for t, s in zip(texts, spelt) if s])
     ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
     ids[:, 0] = model.end_token_id
@@ -69,12 +69,13 @@ def warn_missed(
     lost:np.ndarray, # [T] targets that no set can hold
     why:str,         # What is wrong with them
     first:str="",    # The first of them
+    level:int=5,     # Calls between the warning and the line that it names
 )->None:
     "Warn that no set can hold some targets, if there are any"
     if lost.any(): warnings.warn(
         f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; no set can "
         "hold them, and a pair that has no other target counts as a miss"
-        f"{first and f' ({first})'}", stacklevel=6)
+        f"{first and f' ({first})'}", stacklevel=level)
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):
