@@ -136,10 +136,11 @@ def _part(output):
 @contextmanager
 def _block_folder(output, blocks):
     "A folder for finished blocks, which goes when all are there, or no input is left"
+    part = _part(output)
     with TemporaryDirectory() as other:
-        folder = _part(output) or Path(other)
+        folder = part or Path(other) # of which nothing stays, so nothing is said
         try:
-            with interruptible(folder, blocks, notice): yield folder
+            with interruptible(folder, blocks, notice if part else str): yield folder
         except NoInput:
             shutil.rmtree(folder)
             raise
