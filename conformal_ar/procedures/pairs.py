@@ -6,7 +6,6 @@
 __all__ = ['read_pairs', 'encode_targets', 'warn_missed', 'Pairs', 'join_pairs', 'warn_unheld']
 
 # %% ../../nbs/procedures/00_pairs.ipynb #3331d0d9
-import warnings
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import (
     check_ids, check_inputs, take, target_lengths)
+from ..theory.checks import warn_caller
 from .calibration_checks import check_columns, check_target
 from .equivalence import canonical_form
 
@@ -57,7 +57,7 @@ def encode_targets(
     if not spelt.any(): raise error
     first = int(spelt.argmin())
     why = str(errors[first]).replace("target 0", f"target {first}")
-    warn_missed(~spelt, "cannot be spelt", why, 6)
+    warn_missed(~spelt, "cannot be spelt", why)
     found = model.encode([t for t, s in zip(texts, spelt) if s])
     ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
     ids[:, 0] = model.end_token_id
@@ -69,13 +69,12 @@ def warn_missed(
     lost:np.ndarray, # [T] targets that no set can hold
     why:str,         # What is wrong with them
     first:str="",    # The first of them
-    level:int=5,     # Calls between the warning and the line that it names
 )->None:
     "Warn that no set can hold some targets, if there are any"
-    if lost.any(): warnings.warn(
+    if lost.any(): warn_caller(
         f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; no set can "
         "hold them, and a pair that has no other target counts as a miss"
-        f"{first and f' ({first})'}", stacklevel=level)
+        f"{first and f' ({first})'}")
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):
