@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from fastcore.basics import patch
 
-from ..hf.texts import smiles_tokens
+from .smiles_tokens import smiles_tokens
 from ..search.autoregressive import optional
 from ..files.csv_jsonl import Input, check_input, check_text
 from .chemistry import canonical
