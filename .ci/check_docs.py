@@ -28,7 +28,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "atom maps": "tasks/mapped_edits guides/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
     "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
-    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks",
+    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/texts", "constrained decoding": "hf/masks",
     "logits processor": "hf/masks", "several right answers": "guides/language_models",
     "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",
     "importance weights": "decisions/weighted", "ray cluster": "jobs/scale", "license": "index tasks/shipped", "FAQ": "guides/questions",

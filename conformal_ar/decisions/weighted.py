@@ -6,7 +6,6 @@
 __all__ = ['weighted_thresholds', 'DensityRatio', 'density_ratio', 'WeightedLevelSets']
 
 # %% ../../nbs/decisions/03_weighted.ipynb #955ea48d
-import warnings
 from copy import copy
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
@@ -18,6 +17,7 @@ from fastcore.basics import patch
 from .adaptive import own_level_sets, sets_at
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
+from ..theory.checks import warn_caller
 from ..theory.guarantee import Guarantee
 from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
@@ -93,7 +93,8 @@ class WeightedLevelSets:
 def _depends(self:WeightedLevelSets):
     "What scores, weights and sets depend on"
     own = {name: v for name, v in vars(self.sets).items() if name[0] != "_"}
-    return own | dict(ratio=self.ratio)
+    numbers = [*getattr(self.ratio, "coefficients", ())] # a copy
+    return own | dict(ratio=self.ratio, numbers=numbers)
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)
@@ -162,7 +163,7 @@ def predict(self:WeightedLevelSets,
     if isinstance(inputs, str): return self.predict([inputs], **kwargs)[0]
     self = copy(self) # it may be calibrated again meanwhile
     t = self.thresholds(inputs)
-    if n := np.isneginf(t).sum(): warnings.warn(
+    if n := np.isneginf(t).sum(): warn_caller(
         f"{n} of {len(t)} sets are abstentions, which hold everything: no calibration "
         "pair that a set can reach bounds these inputs. The pairs are worth "
         f"{self.effective_size:.0f} of the new kind: label some inputs like these")

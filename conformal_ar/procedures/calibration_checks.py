@@ -9,12 +9,10 @@ __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_li
            'check_unchanged', 'check_candidates', 'warn_calibrated_on', 'warn_repeats', 'warn_respelt']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
-import warnings
-
 import numpy as np
 
 from .equivalence import ClassSet, canonical_form
-from ..theory.checks import check_count
+from ..theory.checks import check_count, warn_caller
 from ..theory.groups import by_length
 from ..theory.guarantee import rounded_down
 
@@ -105,12 +103,12 @@ def warn_selected(cp, label, scores, ranks, dropped):
     n, left = len(scores), np.isin(dropped, (0, len(ranks))) # left at the last step
     out = int((~np.isfinite(scores[left, -1])).sum())
     error = (out*(n - out)/n)**0.5                     # of the number out of reach
-    if out and out + 3*error >= ranks[-1]: warnings.warn(
+    if out and out + 3*error >= ranks[-1]: warn_caller(
         f"{group_prefix(label)}{lost_targets(cp, out, n)}, within three standard "
         f"errors of the {ranks[-1]} that may be dropped. "
         "Calibrations that do not fail there are selected by "
         "chance and cover less than they say: use more pairs, make sure on other data "
-        "that this coverage is feasible, or guarantee less", stacklevel=6)
+        "that this coverage is feasible, or guarantee less")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #44a9dd2b
 def check_calibrated(cp):
@@ -204,16 +202,16 @@ def check_candidates(inputs, candidates):
 
 def warn_calibrated_on(again, n):
     "A warning that test inputs are among the calibration inputs"
-    warnings.warn(
+    warn_caller(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
-        "measured on pairs that calibrated says nothing about new ones", stacklevel=6)
+        "measured on pairs that calibrated says nothing about new ones")
 
 def warn_repeats(distinct, n):
     "A warning that few calibration pairs are distinct"
-    warnings.warn(
+    warn_caller(
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
         "pairs that repeat in the same way; where rows were copied, the guarantee is "
-        f"one of {distinct} pairs, not of {n}: leave copies out", stacklevel=5)
+        f"one of {distinct} pairs, not of {n}: leave copies out")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #1bac1169
 def warn_respelt(
@@ -226,8 +224,7 @@ def warn_respelt(
     def form(text): return canonical_form(canonicalize, text)
     other = [(s, t) for s, t in texts
              if s != t and (canonicalize is None or form(s) != form(t))]
-    if other: warnings.warn(
+    if other: warn_caller(
         f"{len(other)} of {len(texts)} targets are spelt otherwise by the model, such "
         "as {!r:.60} as {!r:.60}: coverage counts them, but `text in set` finds only "
-        "its spelling: normalise targets, or give canonicalize=".format(*other[0]),
-        stacklevel=5)
+        "its spelling: normalise targets, or give canonicalize=".format(*other[0]))

@@ -7,11 +7,12 @@ __all__ = ['FORMAT', 'checksum', 'parsed_file', 'check_fingerprint', 'checked_pr
            'same_function', 'check_kind']
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #e6fb1343
-import json, warnings
+import json
 from hashlib import sha256
 from inspect import ismethod
 from typing import Callable
 
+from ..theory.checks import warn_caller
 from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #c89eab7a
@@ -49,10 +50,9 @@ def check_fingerprint(path, saved, now):
 def checked_probe(path, fields, model):
     "The probe pairs, scored again; a warning where there are none"
     from conformal_ar.procedures.probes import Probe # which loads torch
-    if fields is None: return warnings.warn(
+    if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
-        f"JSON): whether {type(model).__name__} does what it did cannot be told",
-        stacklevel=5)
+        f"JSON): whether {type(model).__name__} does what it did cannot be told")
     probe = Probe.read(fields)
     try: probe.check(model)
     except ValueError as e: raise ValueError(f"{path}: {e}") from e
@@ -83,9 +83,9 @@ def same_function(path, what, saved, given):
     if function_name(given) != saved: raise ValueError(
         f"{path} was calibrated with {what}={saved}, not {function_name(given)}: "
         f"give the same to load({what}=...)")
-    if not identifies(given): warnings.warn(
+    if not identifies(given): warn_caller(
         f"{path} was calibrated with {what}={saved}, a name that identifies no "
-        "function: is it the same one?", stacklevel=6)
+        "function: is it the same one?")
     return given
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #32cdd43b

@@ -6,7 +6,6 @@
 __all__ = ['read_pairs', 'encode_targets', 'warn_missed', 'Pairs', 'join_pairs', 'warn_unheld']
 
 # %% ../../nbs/procedures/00_pairs.ipynb #3331d0d9
-import warnings
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import (
     check_ids, check_inputs, take, target_lengths)
+from ..theory.checks import warn_caller
 from .calibration_checks import check_columns, check_target
 from .equivalence import canonical_form
 
@@ -71,10 +71,10 @@ def warn_missed(
     first:str="",    # The first of them
 )->None:
     "Warn that no set can hold some targets, if there are any"
-    if lost.any(): warnings.warn(
+    if lost.any(): warn_caller(
         f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; no set can "
         "hold them, and a pair that has no other target counts as a miss"
-        f"{first and f' ({first})'}", stacklevel=6)
+        f"{first and f' ({first})'}")
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):

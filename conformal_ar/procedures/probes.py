@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from ..search.autoregressive import Autoregressor, optional, stepwise_scores
+from ..search.autoregressive import (
+    Autoregressor, Defaults, optional, stepwise_scores)
 from ..search.inputs_and_ids import input_length, take, target_lengths
 from .calibration_checks import (
     refuse_changed, refuse_imprecise, scored_again, warn_calibrated_on, warn_repeats)
@@ -43,7 +44,7 @@ class Probe:
     ):
         self.inputs, self.ids, self.texts = inputs, ids, texts
         self.scores, self.rounding, self.encoded = scores, rounding, encoded
-        self.seen, self.due = None, 0. # what was visible_state last; when to look again
+        self.seen = None # what was visible_state last
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
 
 # %% ../../nbs/procedures/10_probes.ipynb #891db04a
@@ -92,7 +93,7 @@ def of(cls:Probe,
     new = cls(inputs, ids, model.decode(ids), ways[0], rounding)
     new.encoded = new.encodes(model)
     new.check(model)
-    new.due, new.fingerprint = 0., fingerprint_or_none(model) # the first predict looks
+    new.seen, new.fingerprint = None, fingerprint_or_none(model) # predict is to look
     return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
@@ -118,7 +119,7 @@ def check(self:Probe,
     model:Autoregressor, # The model of now
 ):
     "`ValueError` where the model gives other scores than it did, by more than rounding"
-    start, self.due = time.monotonic(), 0. # a refusal stands: the next one looks again
+    start, self.seen = time.monotonic(), None # a refusal stands: the next one looks
     *ways, texts = scored_again(lambda: self._ways(model))
     apart = max(_mean_difference(way, self.scores) for way in ways)
     rules = rules_of(model)
@@ -126,13 +127,9 @@ def check(self:Probe,
                    self.encodes(model) or not self.encoded, self.rules in (None, rules))
     self.rules = rules
     self.seen, now = visible_state(model), time.monotonic()
-    self.due = now + (now - start)/SHARE
+    self.due = now + (now - start)/SHARE # when to look again
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca87
-class _Bare:
-    "Stands for the model below a wrapper"
-    def fingerprint(self): return ""
-
 def fingerprint_or_none(model):
     "Of a model; None where rules have no name"
     try: return optional(model, "fingerprint")()
@@ -145,7 +142,7 @@ def rules_of(
     found = []
     while hasattr(model, "__dict__") and "ar" in vars(model):
         own = copy(model)
-        own.ar = _Bare()
+        own.ar = Defaults(None) # for the model below
         name = fingerprint_or_none(own)
         lists = [v for v in vars(model).values() if isinstance(v, (list, tuple))]
         found.append((name, [[type(rule).__name__ for rule in v] for v in lists]))
@@ -286,7 +283,9 @@ def warn_known(
     again, n = np.isin(input_hashes(inputs), known).sum(), len(inputs)
     once = (np.unique(known, return_counts=True)[1] == 1).sum()
     usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
-    error = (1/n + 1/len(known))**0.5/2 # of a share that is 1/2; else it is less
+    noise = 1/n + 1/len(known)
+    most = min(1/2, usual + 3**2*noise) # the share may be so large (Wilson 1927)
+    error = (most*(1 - most)*noise)**0.5
     if again/n > usual + 3*error: warn_calibrated_on(again, n)
 
 # %% ../../nbs/procedures/10_probes.ipynb #8783570f

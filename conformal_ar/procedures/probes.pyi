@@ -72,9 +72,6 @@ def _mean_difference(these, those):
 def _rounding(model, seen):
     """How far rounding may move scores whose ways differ by so much"""
     ...
-class _Bare:
-    """Stands for the model below a wrapper"""
-    def fingerprint(self): ...
 def fingerprint_or_none(model):
     """Of a model; None where rules have no name"""
     ...

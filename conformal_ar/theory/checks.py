@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_scores', 'check_log_likelihoods', 'check_ranks', 'check_guarantee', 'group_key',
-           'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups']
+           'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups', 'warn_caller']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
-import json
+import json, sys, warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -25,7 +25,8 @@ def check_risk(
             f"got {risk!r}")
     if isinstance(risk, (bool, np.bool_)) or not isinstance(risk, (Real, Decimal)):
         raise TypeError(f"{need}, which is of type {type(risk).__name__}")
-    if risk == risk and 1 < risk < 100: need += f"; did you mean {risk/100:g}?"
+    percent = risk == risk and 1 < risk < 100 and abs(float(risk) - 100*such) < 50
+    if percent: need += f"; did you mean {risk/100:g}?"
     if risk != risk or not 0 < risk < 1: raise ValueError(need)
     return Fraction(str(risk))
 
@@ -140,3 +141,13 @@ def check_calibrated_groups(found, known):
         f"{len(new)} of {len(found)} inputs are in groups that had no calibration "
         f"pairs, such as input {new[0]} in group {found[new[0]]!r}; the groups are "
         f"{', '.join(map(repr, known))}")
+
+# %% ../../nbs/theory/06_checks.ipynb #5c0ffee2
+def warn_caller(
+    message:str, # What the caller should know
+):
+    "Warn, at the line outside of this package that led here"
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "")[:13] == "conformal_ar.":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

@@ -32,10 +32,12 @@ class by_length:
         edges:Sequence[int]|int, # Longest of each group but the last, which is open
     ):
         if not isinstance(edges, Iterable): edges = [edges]
-        self.edges = [check_count(e, "edges") for e in edges]
-        if not self.edges or self.edges != sorted(set(self.edges)): raise ValueError(
-            f"edges must be rising lengths, such as [4, 8]; got {self.edges}")
+        self._edges = edges = tuple(check_count(e, "edges") for e in edges)
+        if not edges or [*edges] != sorted(set(edges)): raise ValueError(
+            f"edges must be rising lengths, such as [4, 8]; got {[*edges]}")
 
+    @property
+    def edges(self): return self._edges # nobody changes those of a calibration
     @property
     def labels(self):
         "What the groups are called, from short to long"
@@ -54,7 +56,7 @@ class by_length:
         labels = self.labels
         return [labels[g] for g in self.of(lengths)]
 
-    def __repr__(self): return f"by_length({self.edges})"
+    def __repr__(self): return f"by_length({[*self.edges]})"
 
 # %% ../../nbs/theory/02_groups.ipynb #c3a3eb4c
 def group_rows(
