@@ -45,7 +45,7 @@ def any_text(
 # %% ../../nbs/files/01_csv_jsonl.ipynb #03e53919
 class BadRow(ValueError):
     "What is wrong with a line, and the line as it stands there"
-    def __init__(self, said, text):
+    def __init__(self, said:str, text:str):
         super().__init__(said)
         self.text = text.strip()
 
@@ -149,7 +149,7 @@ def text_of(
 def at(
     path:str|Path, # The file
     line:int,      # Counted from 1
-    what,          # What is wrong, an error or a text
+    what:object,          # What is wrong, an error or a text
 )->ValueError:
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")
