@@ -141,7 +141,8 @@ def send(self:VLLMServer, path:str, body:dict|None=None, base:str|None=None)->di
         if attempt: time.sleep(self.pause*2**(attempt - 1))
         try: status, text = _fetch(Request(url, data, headers), self.timeout)
         except (OSError, HTTPException, NotInTime) as e:
-            why = f"{type(e).__name__}: {e}"
+            late = f"the answer is not whole after {self.timeout:g} s"
+            why = f"{type(e).__name__}: {str(e) or late}"
             continue
         why = f"{status}: {text.decode(errors='replace'):.400}"
         if 300 <= status < 500 and status != 429:
