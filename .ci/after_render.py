@@ -15,8 +15,8 @@ WORDS = {
     "index.html": "uncertainty quantification conformal_ar overview getting started pip requirements download",
     "guides/own_model.html": "own T5 BART Marian translation summarization Hugging Face seq2seq fine-tuned huggingface",
     "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering multiple correct answers references",
-    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet laboratory own data without atom maps nothing reacts unreactive salts several products top-1 accuracy route planning",
-    "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning retrain retrained update model repeated duplicate pairs",
+    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning",
+    "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
     "guides/interface.html": "API reference documentation list of functions classes modules",
     "theory/planning.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
@@ -40,12 +40,14 @@ WORDS = {
     "experiments/benchmarks.html": "slow fast speed GPU time memory performance benchmark latency",
     "experiments/compared.html": "comparison MAPIE TorchCP baseline smallest sets other methods related work conformal language modeling sampling-based",
     "cli/command_line.html": "CLI terminal shell csv jsonl",
+    "cli/predict.html": "batch excel xlsx spreadsheet list of inputs file",
+    "tasks/structures.html": "ChemDraw molfile sdf rdf rxn mol excel",
     "cli/app.html": "web app GUI gradio user interface demo",
     "tasks/reactions_results.html": "results reactions coverage 0.9 reproduce paper table",
     "tasks/additions_results.html": "results additions reproduce paper table figure",
     "experiments/edit_evaluation.html": "top-1 accuracy first answer right salts several products",
     "guides/any_model.html": "custom model adapter JAX TensorFlow own architecture not transformers Hugging Face",
-    "theory/tolerance.html": "why the coverage is exact proof slips errors mistakes in the paper corrections",
+    "theory/tolerance.html": "why the coverage is exact proof slips errors erratum errata mistakes in the paper corrections",
     "procedures/pairs.html": "multiple correct answers references duplicates repeated pairs",
     "tasks/shipped.html": "pretrained models weights download license",
 }
@@ -84,6 +86,19 @@ def own_text(page):
     html = re.sub(r"(?s)<(details|script|style|annotation)\b.*?</\1>", " ", html)
     return " ".join(unescape(re.sub(r"(?s)<[^>]*>", " ", html.partition(">")[2])).split())
 
+def single_formulas(text, page):
+    "A text of the index without the TeX that follows each formula as it is shown"
+    html = (site/page).read_text(encoding="utf-8")
+    known = {tuple(re.sub(r"<[^>]*>", "", o).strip() for o in found) for found in
+             re.findall(r"(?s)<math\b[^>]*>(.*?)<annotation[^>]*>(.*?)</annotation>", html)}
+    for shown, tex in sorted(known, key=lambda o: -len("".join(o))):
+        if shown.isdigit(): continue # 11 may be eleven
+        for form in (str, unescape): # the index has entities, `own_text` has none
+            space = r"\s*" if "\\" in tex else ""
+            twice = re.escape(form(shown)) + space + re.escape(form(tex))
+            text = re.sub(rf"(?<!\w){twice}(?!\w)", lambda _: form(shown), text)
+    return text
+
 def search_index():
     "The words that people type, with each section, and text that the index lacks"
     path = site/"search.json"
@@ -98,6 +113,7 @@ def search_index():
         if page in appendix: doc["later"] = True # after pages of the main part
         first = doc["section"] == "" # of the page itself
         if first and (text := own_text(page)): doc["text"] = text
+        doc["text"] = single_formulas(doc["text"], page)
         doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
     path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -126,9 +142,18 @@ def own_scripts_only():
         text = path.read_text(encoding="utf-8")
         if (less := re.sub(loaded, "", text)) != text: path.write_text(less, encoding="utf-8")
 
+def system_colours():
+    "Before its toggle is used, a page is dark where the reader's system is"
+    quarto, ours = "darkModeDefault ? 'alternate' : 'default'", "matchMedia('(prefers-color-scheme: dark)').matches ? 'alternate' : 'default'"
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if (new := text.replace(quarto, ours)) != text: path.write_text(new, encoding="utf-8")
+        assert "quarto-color-scheme-toggle" not in text or ours in new, "Quarto's switch of colours has changed: see localAlternateSentinel"
+
 if __name__ == "__main__":
     field(site/"try")
     if (site/"search.json").exists(): search_index()
     search_script()
     preview_images()
+    system_colours()
     own_scripts_only()

@@ -6,6 +6,7 @@
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
 import argparse, ast, functools, http.server, json, queue, re, shutil, subprocess, sys, tempfile, threading
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -27,12 +28,15 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "atom maps": "tasks/mapped_edits guides/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
     "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
-    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/tokenizers", "constrained decoding": "hf/masks",
+    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/texts", "constrained decoding": "hf/masks",
     "logits processor": "hf/masks", "several right answers": "guides/language_models",
     "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",
     "importance weights": "decisions/weighted", "ray cluster": "jobs/scale", "license": "index tasks/shipped", "FAQ": "guides/questions",
     "conformal prediction introduction": "theory/conformal", "exchangeability": "index theory/conformal theory/validity decisions/still_valid",
-    "nothing reacts": "guides/chemist", "excel": "guides/chemist", "top-1 accuracy": "experiments/edit_evaluation guides/chemist", "custom model": "guides/any_model",
+    "nothing reacts": "guides/chemist", "excel": "guides/chemist cli/predict", "xlsx": "guides/chemist cli/predict",
+    "chemdraw": "guides/chemist tasks/structures", "chirality": "guides/chemist tasks/reaction_inputs", "enantiomer": "guides/chemist tasks/reaction_inputs",
+    "counterion": "guides/chemist", "counter-ion": "guides/chemist", "finetune": "guides/questions", "fine-tune": "guides/questions", "erratum": "theory/tolerance",
+    "top-1 accuracy": "experiments/edit_evaluation guides/chemist", "custom model": "guides/any_model",
     "JAX model": "guides/any_model", "fine-tuning": "guides/questions", "resume after crash": "jobs/scale", "related work": "experiments/compared",
     "changelog": "index", "slips in the paper": "theory/tolerance", "repeated pairs": "procedures/pairs guides/questions", "why coverage exact": "theory/conformal theory/tolerance"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
@@ -41,7 +45,8 @@ class Page(HTMLParser):
     "Links, anchors, images and code of a page"
     def __init__(self, path):
         super().__init__()
-        self.path, self.links, self.ids, self.images, self.code, self.inside = path, [], set(), [], [], 0
+        self.path, self.links, self.ids, self.images, self.code, self.inside, self.formula = path, [], set(), [], [], 0, None
+        self.formulas = [] # as shown, and in TeX
         self.raw = [] # Markdown that stands as text
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -51,14 +56,18 @@ class Page(HTMLParser):
         if tag == "a" and "href" in a: self.links.append(a["href"])
         if tag in ("img", "script") and "src" in a: self.links.append(a["src"])
         if tag == "img": self.images.append(a)
+        if tag == "math": self.formulas.append(["", ""])
+        self.formula = {"math": 0, "annotation": 1}.get(tag, self.formula)
         if tag == "pre":
             self.inside += 1
             self.code.append("")
 
     def handle_endtag(self, tag):
+        if tag == "math": self.formula = None
         if tag == "pre": self.inside -= 1
 
     def handle_data(self, data):
+        if self.formula is not None: self.formulas[-1][self.formula] += data
         if self.inside: self.code[-1] += data
         elif re.search(r"\]\((https?:|[\w#]+\.(html|ipynb))", data) and self.cdata_elem is None: self.raw.append(data.strip())
 
@@ -96,7 +105,7 @@ def bad_figures(pages):
     "Figures without an alternative text"
     for p in pages:
         for a in p.images:
-            if not a.get("alt", "").strip() and "_files" in a.get("src", ""): yield f"{p.path.parent.name}/{p.path.name}: no alternative text: {a['src']}"
+            if not (a.get("alt") or "").strip(): yield f"{p.path.parent.name}/{p.path.name}: no alternative text: {a.get('src', '')[:80]}"
 
 def too_large(pages):
     "Pages of too many bytes"
@@ -178,6 +187,15 @@ def not_found(root, browser):
         pages = [o.split("#")[0].removesuffix(".html") for o in found]
         if not {*pages} & {*QUERIES[query].split()}: yield f"search: {query!r} finds {', '.join(pages) or 'nothing'}"
 
+def doubled_formulas(root, pages):
+    "Formulas that stand twice in what a search shows, the second time in TeX"
+    docs = json.loads((root/"search.json").read_text(encoding="utf-8"))
+    for p in pages:
+        name = p.path.relative_to(root).as_posix()
+        text = unescape("\n".join(doc["text"] for doc in docs if doc["href"].partition("#")[0] == name))
+        for shown, tex in p.formulas:
+            if "\\" in tex and shown + tex.strip() in text: yield f"{name}: {tex} stands in the search beside its formula"
+
 def on_screens(rows):
     "Pages that do not load, or that overflow a phone"
     for page, width, loaded, wide, high in rows:
@@ -198,7 +216,8 @@ def main():
     root = parser.parse_args().root
     pages = [Page(p) for p in sorted(root.rglob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
-    found = [*broken_links(pages), *bad_signatures(pages), *raw_links(pages), *bad_figures(pages), *too_large(pages)]
+    found = [*broken_links(pages), *bad_signatures(pages), *raw_links(pages), *bad_figures(pages), *too_large(pages),
+             *doubled_formulas(root, pages)]
     largest = max(pages, key=lambda p: p.path.stat().st_size).path
     print(f"the largest page: {largest.relative_to(root)}, {largest.stat().st_size/1e6:.2f} MB")
     if browser := shutil.which("chromium") or shutil.which("google-chrome"):

@@ -6,7 +6,7 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
-import html, os, socket, sys, tempfile
+import html, json, os, socket, sys, tempfile
 from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
@@ -14,9 +14,9 @@ from threading import Thread
 from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
-from conformal_ar.cli.app import (
-    MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_html,
-    open_calibration)
+from .app import (
+    MOST_LINES, answer, file_records, in_words, list_html, open_calibration)
+from .app_cards import error_html, html_tag
 from .app_routes import (
     SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
 from .command_line import shortened, explain_error, notice
@@ -32,6 +32,7 @@ _css = """
 .ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
   background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
 .ca-card * { color: #111827 !important } /* also where the page is dark */
+.ca-further { border-top: 1px solid #d1d5db; margin-top: 6px; padding-top: 6px }
 .ca-part { flex-basis: 160px } .ca-notes:empty { display: none }
 @media (max-width: 600px) { .ca-part { flex-basis: 35% }
   .ca-card { flex-basis: calc(50% - 4px) } }
@@ -44,6 +45,8 @@ _css = """
 .ca-copy:active { opacity: .4 }
 details > summary { cursor: pointer; padding: 8px 0 }
 .ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
+.ca-old > :not(.ca-stale) { opacity: .35 } .ca-stale { font-weight: 600 }
+.ca-both:has(.ca-old) button { opacity: .35 }
 .ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
 .gradio-container button.primary { background: #0b6b78; color: white }
 .min_value, .max_value { color: inherit !important } /* enough contrast */
@@ -76,11 +79,25 @@ def _ignored(names): # of the boxes that are ticked
     return dict(ignore_stereo="Stereochemistry" in names,
                 ignore_isotopes="Isotopes" in names)
 
+_mark_old = """(...now) => {
+  const answer = document.querySelector("#ca-%s .ca-answer");
+  if (!answer) return;
+  const [text, reagents, solvent, candidate] =
+    now.slice(0, 4).map(o => (o || "").trim());
+  const input = [text, reagents, solvent].filter(Boolean).join(".");
+  const asked = {input, candidate, ignore: now[4] || []};
+  const known = JSON.parse(answer.dataset.asked);
+  const old = Object.keys(known).some(k => String(known[k]) !== String(asked[k]));
+  answer.classList.toggle("ca-old", old);
+  answer.querySelector(".ca-stale").hidden = !old;
+}"""
+
 def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, source,
            history):
     "The answer to one input, and the questions that were answered until now"
     parts = ((part or "").strip() for part in (text, reagents, solvent))
     roles = ".".join(filter(None, parts)) # what is folded may be None
+    asked = dict(input=roles, candidate=(candidate or "").strip(), ignore=ignore or [])
     try:
         found = answer(open_calibration(*source), roles, coverage, candidate or "",
                        dict(task=name), **_ignored(ignore or ()))
@@ -91,7 +108,11 @@ def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, sourc
     item = link.replace("link to this question", html.escape(shortened(roles, 60)))
     history = [item + "</a>", *(h for h in history or [] if h != item + "</a>")][:20]
     shown = gr.HTML(history_html(history))
-    return found.html, gr.DownloadButton(value=file, visible=True), history, shown
+    stale = html_tag("p", f"This set is for {html.escape(roles)}, not for what stands "
+        "above now: press Predict.", class_="ca-stale", role="status", hidden="")
+    of = html_tag("div", stale, found.html, class_="ca-answer",
+                  data_asked=html.escape(json.dumps(asked)))
+    return of, gr.DownloadButton(value=file, visible=True), history, shown
 
 # %% ../../nbs/cli/06_app_page.ipynb #748fa823
 def _listed(gr, path, form, coverage, ignore, source, progress):
@@ -130,7 +151,8 @@ def _page(gr, name, source, task, coverage):
         ignore = gr.CheckboxGroup(["Stereochemistry", "Isotopes"], label="Leave out")
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
     button = gr.Button("Predict", variant="primary")
-    shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
+    with gr.Column(elem_classes="ca-both", elem_id=f"ca-{name}"):
+        shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
     before = gr.HTML()
     forms = [".csv", ".jsonl"] + [".sdf", ".rdf"]*chemical
     with gr.Accordion("A list of inputs", open=False):
@@ -153,6 +175,9 @@ def _page(gr, name, source, task, coverage):
         partial(tuple, (typed, "")), None, [text, candidate],
         api_visibility="private").then(ask, *one, **how)
     cover.change(move, *one, trigger_mode="always_last", **how)
+    now = [text, reagents, solvent, candidate, ignore]
+    gr.on([o.change for o in (*now, shown)], None, now, js=_mark_old % name,
+          api_visibility="private")
     run.click(go, [file, form, cover, ignore, source], [summary, result], **how)
     return SimpleNamespace(text=text, candidate=candidate, cover=cover, shown=shown,
         one=one, ask=ask, how=how)

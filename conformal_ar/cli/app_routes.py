@@ -10,7 +10,8 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from .app import answer, html_tag, open_calibration
+from .app import answer, open_calibration
+from .app_cards import html_tag
 from .command_line import explain_error, notice, shortened
 from ..files.csv_jsonl import Input
 
@@ -30,9 +31,11 @@ def sketcher_route():
     own = Path(import_module("conformal_ar.cli").__file__).parent/"jsme"
     return Mount("/sketcher", StaticFiles(directory=own))
 
-_hint = "NEW begins a further molecule, X takes atoms such as Pd, Ctrl+V pastes SMILES."
+_hint = ("The drawing begins with what stands above. NEW begins a further molecule, B "
+         "takes boron, X any other atom: write its symbol, such as Pd. Ctrl+V pastes "
+         "SMILES.")
 SKETCHER = html_tag("p", _hint) + html_tag("iframe", src="/sketcher/sketcher.html",
-    title="Sketcher", loading="lazy", style="width: 100%; height: 390px; border: 0")
+    title="Sketcher", loading="lazy", style="width: 100%; height: 480px; border: 0")
 
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139
 def answer_links(

@@ -18,7 +18,7 @@ from .command_line import (
     guarantee_text, load_model, cli_option, procedure_class,
     notice, notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
-    Input, all_wrong, read_columns, read_lines, row_input)
+    Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..procedures.saving import calibration_file
 from ..tasks.known_tasks import TASKS
 
@@ -36,16 +36,18 @@ def _copies(): return tempfile.TemporaryDirectory() # goes when the process ends
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
-    path, table = Path(path), task.is_table(path)
+    asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
     if not path.is_file() and not path.is_dir(): # a pipe is read once
         with open(path, "rb") as pipe, open(Path(_copies().name)/path.name, "wb") as to:
             shutil.copyfileobj(pipe, to)
         path = Path(to.name)
-    blocks = open_blocks(task.as_table(path, _copies().name), size, not table)
-    rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]
-    if not any(column in task.joined(row, column) for row in rows):
-        check_column(blocks, column)
+    with named_as(asked, path): copy = task.as_table(path, _copies().name)
+    with named_as(asked, Path(copy).resolve()):
+        blocks = open_blocks(copy, size, not table)
+        rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]
+        if not any(column in task.joined(row, column) for row in rows):
+            check_column(blocks, column)
     return blocks
 
 def inputs_of_rows(rows, column, task):

@@ -136,10 +136,11 @@ def _part(output):
 @contextmanager
 def _block_folder(output, blocks):
     "A folder for finished blocks, which goes when all are there, or no input is left"
+    part = _part(output)
     with TemporaryDirectory() as other:
-        folder = _part(output) or Path(other)
+        folder = part or Path(other) # of which nothing stays, so nothing is said
         try:
-            with interruptible(folder, blocks, notice): yield folder
+            with interruptible(folder, blocks, notice if part else str): yield folder
         except NoInput:
             shutil.rmtree(folder)
             raise
@@ -205,7 +206,11 @@ Workers = cli_option(int|None,
     min=1)
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
-@app.command()
+@app.command(epilog="Columns of CSV: line, input and your own; cleaned: as the model "
+    "read it; size of the set; rank, text, probability and p_value of a member; open: "
+    "it stands for all that begin so; truncated: the budget ended the search; strings, "
+    "invalid: texts before merging, and those that are no molecules; abstained: the "
+    "set would hold everything; error: why there is none.")
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,

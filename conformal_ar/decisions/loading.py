@@ -6,7 +6,6 @@
 __all__ = ['PROCEDURES', 'UNIT', 'load', 'model_notes', 'read_notes', 'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/decisions/00_loading.ipynb #d9f2f086
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
 from ..procedures.saving import (
-    calibration_file, is_shipped, procedure_kinds, read_calibration)
+    calibration_file, is_shipped, read_calibration, saved_kind)
 from .selection import select
 from ..procedures.subsets import ConformalBeamSubsets
 
@@ -32,13 +31,11 @@ def load(
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return Procedure.load(folder, model, **options)
     kept = read_calibration(folder)
-    name, module = kept["procedure"], kept.get("module", "")
-    if module.startswith("conformal_ar."): import_module(module) # knows its kind
-    kinds = procedure_kinds(Procedure) | PROCEDURES # also those of tasks
-    if name not in kinds: raise ValueError(
-        f"{calibration_file(folder)} holds {name!r:.60}, which is none of "
+    kind = saved_kind(Procedure, kept) or PROCEDURES.get(kept["procedure"])
+    if kind is None: raise ValueError(
+        f"{calibration_file(folder)} holds {kept['procedure']!r:.60}, which is none of "
         f"{', '.join(PROCEDURES)}: load it with the class that saved it")
-    return kinds[name].load(folder, model, **options)
+    return kind.load(folder, model, **options)
 
 # %% ../../nbs/decisions/00_loading.ipynb #a75bf020
 def model_notes(

@@ -21,6 +21,9 @@ from unittest import mock
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
@@ -32,7 +35,7 @@ from conformal_ar.experiments.timing import (
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
 from ..hf.texts import pad_rows, token_ids
-from ..hf.tokenizers import no_progress_bar
+from ..hf.adapter import no_progress_bar
 from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
@@ -252,7 +255,11 @@ def ctranslate2_model(
         raise NotInstalled("CTranslate2: pip install 'conformal_ar[bench]'") from None
     from ctranslate2.converters import TransformersConverter
     with TemporaryDirectory() as folder, no_progress_bar():
-        for part in (ar.model, ar.tokenizer): part.save_pretrained(f"{folder}/model")
+        ar.model.save_pretrained(f"{folder}/model")
+        words = Tokenizer(WordLevel(ar.tokenizer.get_vocab(), unk_token="<unk>"))
+        PreTrainedTokenizerFast( # all that the converter reads
+            tokenizer_object=words, **ar.tokenizer.special_tokens_map
+        ).save_pretrained(f"{folder}/model")
         TransformersConverter(f"{folder}/model").convert(f"{folder}/converted")
         yield ctranslate2.Translator(
             f"{folder}/converted", device=ar.device.type, compute_type="float32",

@@ -20,8 +20,7 @@ from .adapter import HFModel
 from .caches import make_blocks, select_rows, sharing, why_copied
 from .supported import row_tokens, special_ids
 from .onnx import Compiled
-from .texts import Texts, pad_rows
-from .tokenizers import chat_prompts, start_ids
+from .texts import Texts, chat_prompts, pad_rows, start_ids
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class PromptTexts(Texts): "Prompts and what follows them, as ids"

@@ -2,33 +2,13 @@
 from typing import Any
 from pathlib import Path
 import torch
-_pieces: Any
-def spell_sum(text: str, places: int) -> list:
-    """Tokens of a sum: digits from last to first, those of operands with their place"""
-    ...
-def sum_words(places: int) -> list:
-    """All tokens of sums whose operands have at most `places` digits"""
-    ...
-def join_sum(tokens: list) -> str:
-    """The text that tokens of a sum spell"""
-    ...
-def open_sum(text: str) -> str:
-    """A text that goes on: the first digits come last"""
-    ...
-TOKEN: str
-def _token_or_other(pattern): ...
-def smiles_tokens(text, pattern: str=TOKEN) -> list:
-    """Atom-wise tokens of a SMILES (Schwaller et al. 2019); `ValueError` if it is none
-
-    text: SMILES, dots and > included
-    pattern: Of the tokens; see smiles_pattern"""
-    ...
 class PlainTokenizer:
-    """Words and their ids; how texts are cut into words is a function"""
+    """Words and their ids; how texts are cut into words, `spell` says"""
     pad_token: Any
     eos_token: Any
     unk_token: Any
     bos_token: Any
+    special_tokens_map: Any
     chat_template: Any
     is_fast: Any
     _id: Any
@@ -40,11 +20,11 @@ class PlainTokenizer:
     spell: Any
     unk_token_id: Any
     words: Any
-    def __init__(self, words: list, spell, join, max_len: int):
+    def __init__(self, words: list[str], join, max_len: int, spell=None):
         """words: By their ids
-        spell: From a text to its words; <unk> for what has none
         join: From words to a text
-        max_len: Most tokens of an input"""
+        max_len: Most tokens of an input
+        spell: From a text to words, <unk> for what has none; None: a method"""
         ...
     def __len__(self): ...
     def get_vocab(self): ...
@@ -52,10 +32,14 @@ class PlainTokenizer:
     def quick_ids(self, texts):
         """Ids of each text, end token included"""
         ...
-    def __call__(self, text, **kwargs): ...
-    def batch_decode(self, rows, **kwargs):
-        """Texts of ids, special tokens left out"""
-        ...
+    def __call__(self, text, add_special_tokens=True, **kwargs): ...
+    def decode(self, ids, **kwargs): ...
+    def batch_decode(self, rows, **kwargs): ...
+def own_tokenizer(folder: str | Path) -> PlainTokenizer | None:
+    """The tokenizer of this package that a folder names
+
+    folder: Of a model"""
+    ...
 def plain_tokenizer(folder: Path) -> PlainTokenizer:
     """Its tokenizer, without transformers
 
@@ -78,7 +62,7 @@ def find_unknown(tokenizer, text: str) -> int:
     text: That holds a token which it does not know"""
     ...
 def what_is_unknown(tokenizer, text):
-    """What a text has for which there is no token"""
+    """What a text has for which there is no token; a tokenizer may know better words"""
     ...
 def pad_rows(rows: list, value: int=0) -> torch.Tensor:
     """Rows of different lengths as one tensor
@@ -149,3 +133,14 @@ class Texts:
         ...
 class Ids(tuple):
     """Token ids of an input, in place of its text"""
+def start_ids(tokenizer) -> list:
+    """What a tokenizer puts before a text
+
+    tokenizer: Of transformers"""
+    ...
+def chat_prompts(tokenizer, inputs) -> list:
+    """The prompts that a chat template makes
+
+    tokenizer: With a chat template
+    inputs: Texts of a user, or lists of messages"""
+    ...

@@ -261,7 +261,8 @@ def member_rows(
     "A row for each member of a set, or one without"
     record = dict(record)
     names = dict(texts="text", probabilities="probability", p_values="p_value",
-                 open="open", reactions="reaction", side_products="side_products")
+                 open="open", reactions="reaction", side_products="side_products",
+                 same_product_as="same_product_as")
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
     for c, v in record.pop("columns", {}).items():

@@ -283,7 +283,9 @@ def warn_known(
     again, n = np.isin(input_hashes(inputs), known).sum(), len(inputs)
     once = (np.unique(known, return_counts=True)[1] == 1).sum()
     usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
-    error = (1/n + 1/len(known))**0.5/2 # of a share that is 1/2; else it is less
+    noise = 1/n + 1/len(known)
+    most = min(1/2, usual + 3**2*noise) # the share may be so large (Wilson 1927)
+    error = (most*(1 - most)*noise)**0.5
     if again/n > usual + 3*error: warn_calibrated_on(again, n)
 
 # %% ../../nbs/procedures/10_probes.ipynb #8783570f

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['FILE', 'calibration_file', 'write_calibration', 'read_calibration', 'saved_fields', 'fingerprint_of_model',
-           'restored', 'shipped_calibrations', 'read_shipped', 'is_shipped']
+           'restored', 'saved_kind', 'shipped_calibrations', 'read_shipped', 'is_shipped']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
 import json, warnings
 from difflib import get_close_matches
 from fractions import Fraction
+from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
@@ -136,7 +137,7 @@ def restored(
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
-    kind = procedure_kinds(cls).get(data["procedure"])
+    kind = saved_kind(cls, data)
     check_kind(path, cls, kind, data, part_of)
     check_fingerprint(path, data["fingerprint"], fingerprint_of_model(model))
     settings = {s: _read_setting(s, v) for s, v in data["settings"].items()}
@@ -153,11 +154,13 @@ def restored(
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
-def procedure_kinds(cls):
-    "Name to class, of a procedure and all that derive from it"
-    found = {cls.__name__: cls}
-    for below in cls.__subclasses__(): found.update(procedure_kinds(below))
-    return found
+def saved_kind(cls, data):
+    "The class that wrote a calibration, if it is cls or derives from it; else None"
+    module, below = data.get("module", ""), [cls]
+    if module.startswith("conformal_ar."): import_module(module) # those of tasks too
+    for kind in below: below += kind.__subclasses__()
+    return {kind.__name__: kind for kind in below}.get(data["procedure"])
+
 
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd
 def shipped_calibrations()->dict: # Name to file

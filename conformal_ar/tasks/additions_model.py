@@ -15,7 +15,7 @@ from transformers import (AutoModelForSeq2SeqLM, AutoTokenizer, T5Config,
                           T5ForConditionalGeneration)
 
 from ..theory.guarantee import clopper_pearson_interval
-from ..hf.tokenizers import DigitTokenizer
+from .sum_tokens import DigitTokenizer
 from .additions import Additions, fresh_pairs
 from .training import collator
 

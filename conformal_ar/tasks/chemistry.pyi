@@ -24,6 +24,17 @@ def by_inchi(smiles: str) -> str | None:
     ...
 class MoleculeSet(ClassSet):
     """A prediction set of molecules, each with the probability of all its strings"""
+    def same_product(self, i: int) -> int | None:
+        """The first member that is the same but for further pieces
+
+        i: Of a member"""
+        ...
+    def pieces_beside(self, i: int, j: int) -> str:
+        """What member i has beside or without the pieces of member j, as formulas
+
+        i: Of a member
+        j: Of another one"""
+        ...
     def drawn(self, i):
         """Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"""
         ...
@@ -33,6 +44,13 @@ class MoleculeSet(ClassSet):
     def _repr_html_(self): ...
     def _repr_svg_(self): ...
 FORMS: Any
+def _atoms(smiles): ...
+def same_but_for_pieces(a: str, b: str) -> bool:
+    """Are the pieces of one among those of the other, with the largest of these?
+
+    a: Canonical SMILES, with dots between pieces
+    b: The same"""
+    ...
 def molecule_svg(mol, size: tuple, **marks) -> str:
     """A molecule as SVG
 

@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import TABLES, check_text, jsonl_text, read_columns
+from ..files.csv_jsonl import (
+    TABLES, check_text, jsonl_text, named_as, read_columns)
 from ..files.whole_files import write_text
 from .task import Task
 
@@ -35,19 +36,19 @@ class Additions(Task):
 
     def clean_input(self, x, model):
         "A sum as the model was trained on; what is none is refused, not answered"
-        found = re.fullmatch(r"\s*(\d+)\s*\+\s*(\d+)\s*=?\s*", x.text, re.ASCII)
-        text = "{}+{}=".format(*found.groups()) if found else x.text
+        sum_of_two = r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*" # 007 is 7
+        found = re.fullmatch(sum_of_two, x.text, re.ASCII)
+        if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
+        text = "{}+{}=".format(*found.groups())
         if model: # says what is odd
             from conformal_ar.search.autoregressive import optional
             super().clean_input(x._replace(text=text), optional(model, "bare"))
-        if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
         return text, [f"read as {text}"]*(text != x.text)
 
     def clean(self, model):
         from conformal_ar.tasks.smiles_spellings import CleanInputs
         if isinstance(model, CleanInputs): return model
         return CleanInputs(model, self.clean_input)
-
 
     def train(self, *args, **options):
         from conformal_ar.tasks.additions_training import train_additions
@@ -91,8 +92,10 @@ class Molecules(Task):
     def read_pairs(self, path, columns):
         if self.is_table(path):
             join = partial(self.joined, column=columns[0])
-            with TemporaryDirectory() as folder: return read_columns(
-                self.as_table(path, folder), *columns, several=columns[1], change=join)
+            with TemporaryDirectory() as folder:
+                table = self.as_table(path, folder)
+                with named_as(path, table): return read_columns(
+                    table, *columns, several=columns[1], change=join)
         from conformal_ar.tasks.structures import read_reactions
         return read_reactions(path)
 

@@ -92,8 +92,10 @@ def more(self:ProductSet)->dict: # Column to values of all members
     "What a table says beside texts and probabilities"
     if not self.maps: return {}
     n = range(len(self))
+    same = [self.same_product(i) for i in n]
     return dict(reactions=["" if self.is_open(i) else self.reaction(i) for i in n],
-                side_products=[".".join(self.side_products(i)) for i in n])
+                side_products=[".".join(self.side_products(i)) for i in n],
+                same_product_as=[None if j is None else j + 1 for j in same]) # ranks
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #2708510e
 BUDGET = 64 # prefixes; more find hardly any further product

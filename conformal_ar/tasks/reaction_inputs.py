@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from fastcore.basics import patch
 
-from ..hf.texts import smiles_tokens
+from .smiles_tokens import smiles_tokens
 from ..search.autoregressive import optional
 from ..files.csv_jsonl import Input, check_input, check_text
 from .chemistry import canonical
@@ -69,9 +69,9 @@ def check_queries(
     text:str, # SMILES
 ):
     "`BadReaction` for SMARTS that RDKit reads as a molecule, or takes for a mistake"
-    odd = re.search(r"\[[^]]*(#\d|[,!&])[^]]*\]|~", text)
+    odd = re.search(r"\[[^]]*(#\d|[,!&])[^]]*\]|[~*]", text)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
-                              "SMARTS: write the one that is meant")
+        "SMARTS, atom lists, R groups and queries: write the one that is meant")
 
 def _molecule(text):
     "The canonical SMILES of a molecule; an error that says what is wrong with it"
@@ -87,8 +87,7 @@ def _molecule(text):
 _organic = "H B C N O F Si P S Cl Br I".split() # unpaired electrons mean a radical
 
 def _radical(molecule):
-    "A note where a molecule is a radical, or has atoms of any kind, or none"
-    if "*" in molecule: return [f"{molecule!r}: write out what * stands for"]
+    "A note where a molecule is a radical, or none"
     if "[" not in molecule: return []
     chem, logs = rdkit_modules()
     with logs.BlockLogs(): atoms = list(chem.MolFromSmiles(molecule).GetAtoms())

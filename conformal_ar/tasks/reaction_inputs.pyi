@@ -26,7 +26,7 @@ def _molecule(text):
     ...
 _organic: Any
 def _radical(molecule):
-    """A note where a molecule is a radical, or has atoms of any kind, or none"""
+    """A note where a molecule is a radical, or none"""
     ...
 MOST_ATOMS: int
 def _atoms(source):

@@ -21,7 +21,7 @@ import numpy as np
 from ..files.csv_jsonl import Input
 from ..hf.masks import Wrapper, from_model
 from ..search.autoregressive import Autoregressor
-from ..hf.texts import smiles_tokens
+from .smiles_tokens import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed, *names):

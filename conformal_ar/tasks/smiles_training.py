@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from ..hf.texts import smiles_tokens
-from ..hf.tokenizers import smiles_pieces, smiles_tokenizer
+from .smiles_tokens import (
+    smiles_pieces, smiles_tokenizer, smiles_tokens)
 from .training import Muon, Run, sized_batches, text_losses
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c007

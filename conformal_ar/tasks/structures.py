@@ -10,7 +10,7 @@ __all__ = ['ROLES', 'STRUCTURES', 'read_smi', 'forgotten_dot', 'smi_inputs', 're
 import io, re
 from pathlib import Path
 
-from ..files.csv_jsonl import Input, at, check_text, read_lines
+from ..files.csv_jsonl import Input, any_text, at, read_lines
 from .chemistry import canonical
 from .smiles_spellings import rdkit_modules, canonical_molecule
 
@@ -40,11 +40,9 @@ def smi_inputs(
     path:str|Path, # Text file as for read_smi
 )->list: # An Input for each line, its name among the columns
     "The lines of a file of SMILES as inputs"
-    def one(line, smiles, name):
-        try: check_text(f"{smiles} {name}")
-        except ValueError as e: return Input(line, smiles, error=str(e))
-        return Input(line, smiles, dict(name=name), notes=tuple(forgotten_dot(name)))
-    return [one(*row) for row in read_smi(path)]
+    rows = ((line, smiles, any_text(name)) for line, smiles, name in read_smi(path))
+    return [Input(line, smiles, dict(name=name), notes=tuple(forgotten_dot(name)))
+            for line, smiles, name in rows]
 
 # %% ../../nbs/tasks/28_structures.ipynb #8f41c296
 def read_reactions(
@@ -74,8 +72,14 @@ STRUCTURES = ".rxn", ".rdf", ".sdf", ".mol"
 
 def _smiles(mols):
     "Molecules as one SMILES, without maps"
+    for a in (a for m in mols for a in m.GetAtoms()):
+        if a.HasQuery() and "!" in a.GetSmarts(): a.SetAtomicNum(0) # not this one
     text = ".".join(rdkit_modules()[0].MolToSmiles(m) for m in mols)
     return canonical(text) or text
+
+def _row(data, **own):
+    "An entry as a row, its data beside what is read from it"
+    return own | {f"columns.{c}" if c in own else c: v for c, v in data.items()}
 
 def _mixtures(text):
     Chem, rdBase = rdkit_modules()
@@ -84,32 +88,40 @@ def _mixtures(text):
     with rdBase.BlockLogs(): mols = [*supplier]
     for mol in mols:
         if mol is None: yield dict(input="")
-        else: yield dict(mol.GetPropsAsDict(autoConvertStrings=False),
+        else: yield _row(mol.GetPropsAsDict(autoConvertStrings=False),
                          input=_smiles([mol]), name=mol.GetProp("_Name"))
 
-def _reactions(text):
+def _reaction(block):
     from rdkit.Chem.rdChemReactions import ReactionFromRxnBlock
-    for block in text.split("$RXN")[1:]:
+    try:
+        with rdkit_modules()[1].BlockLogs():
+            found = ReactionFromRxnBlock(block, sanitize=True)
+        sides = [*found.GetReactants(), *found.GetAgents()], found.GetProducts()
+    except (ValueError, AttributeError): sides = (), ()
+    return dict(input=_smiles(sides[0]), target=_smiles(sides[1]))
+
+def _entries(text):
+    "Reactions, mixtures, and numbers of a registry, of which the data are read"
+    for block in re.split(r"(?m)^\$(?=RXN|MFMT|[RM][IE]REG)", text)[1:]:
         block, *rest = re.split(r"(?m)^\$(?:DTYPE|RFMT)", block)
-        data = dict(re.search(r"\s*(.*)\s*\$DATUM\s*([^$]*)", r).groups() for r in rest
-                    if "$DATUM" in r)
-        row = dict(name="".join(block.split("\n")[1:2]).strip()) | {
-            c.strip(): v.strip() for c, v in data.items()}
-        try:
-            with rdkit_modules()[1].BlockLogs():
-                found = ReactionFromRxnBlock("$RXN" + block, sanitize=True)
-            sides = [*found.GetReactants(), *found.GetAgents()], found.GetProducts()
-        except (ValueError, AttributeError): sides = (), ()
-        yield row | dict(input=_smiles(sides[0]), target=_smiles(sides[1]))
+        pairs = (r.split("$DATUM", 1) for r in rest if "$DATUM" in r)
+        data = {c.strip(): v.strip() for c, v in pairs}
+        head, _, mol = block.partition("\n")
+        name = mol.partition("\n")[0].strip()
+        reaction = not head.startswith("MFMT")
+        own = _reaction("$" + block) if reaction else next(_mixtures(mol))
+        yield _row(data, **dict(name=name) | own)
 
 # %% ../../nbs/tasks/28_structures.ipynb #6ca4fec0
 def structure_rows(
     path:str|Path, # A file of STRUCTURES
 )->list: # Dictionaries: input, target of reactions, name, and data of each entry
-    "The entries of a file of structures as rows of a table"
-    text = "".join(read_lines(path)).replace("\r\n", "\n")
+    "The entries of a file of structures as rows; `ValueError` where there are none"
+    text = any_text("".join(read_lines(path))).replace("\r\n", "\n")
     reactions = Path(path).suffix.lower() in (".rxn", ".rdf")
-    return [*(_reactions if reactions else _mixtures)(text)]
+    rows = [*(_entries if reactions else _mixtures)(text)] if text.strip() else []
+    if not rows: raise ValueError(f"{path}: there are no entries")
+    return rows
 
 # %% ../../nbs/tasks/28_structures.ipynb #04108819
 def sdf_text(

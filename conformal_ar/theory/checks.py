@@ -25,7 +25,8 @@ def check_risk(
             f"got {risk!r}")
     if isinstance(risk, (bool, np.bool_)) or not isinstance(risk, (Real, Decimal)):
         raise TypeError(f"{need}, which is of type {type(risk).__name__}")
-    if risk == risk and 1 < risk < 100: need += f"; did you mean {risk/100:g}?"
+    percent = risk == risk and 1 < risk < 100 and abs(float(risk) - 100*such) < 50
+    if percent: need += f"; did you mean {risk/100:g}?"
     if risk != risk or not 0 < risk < 1: raise ValueError(need)
     return Fraction(str(risk))
 

@@ -78,7 +78,10 @@
     const held = `Such sets hold the right ${one} with probability at least ${asked.value}, on average over ${many}`;
     const whole = form.known ? `${held} like the ${set.n.toLocaleString("en")} that calibrated.`
       : `Nothing is guaranteed: no ${many} like this one were among the ${set.n.toLocaleString("en")} that calibrated.`;
-    said.textContent = `${set.note || ""}${counted}. ${whole}`;
+    const pieces = set.members.map(m => m.text.split("."));
+    const twice = task.value === "reactions" && pieces.some(p => pieces.some(q => q.length > p.length && p.every(o => q.includes(o))));
+    const other = " An answer with a further piece, such as HCl (Cl), is another answer: records name such pieces or leave them out.";
+    said.textContent = `${set.note || ""}${counted}. ${whole}${twice ? other : ""}`;
     list.replaceChildren(...set.members.map(member));
   }
 
