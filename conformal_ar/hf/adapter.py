@@ -161,10 +161,14 @@ def _try_out(self:HFModel):
 def compiled(self:HFModel)->Compiled:
     "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
     chosen_engine("onnx")
+    from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
+    from conformal_ar.hf.seq2seq_graphs import GRAPHS
+    from conformal_ar.hf.graphs import graphs_of
     if self.dtype != torch.float32: raise TypeError(
         f"weights in {self.dtype} are not compiled: load them in float32")
     name = type(self.model).__name__
-    try: new = self.compiled_as(self, self._graphs(), self.fingerprint())
+    kinds = DECODERS if self.start_token_id is None else GRAPHS
+    try: new = self.compiled_as(self, graphs_of(self.model, kinds), self.fingerprint())
     except KeyError as e: raise TypeError(f"{name} is not compiled: it lacks the "
                                           f"weights {e}") from None
     part = min(18, self.max_input_len or 18)//3 # of a prompt and its target

@@ -52,11 +52,6 @@ class HFCausal(PromptTexts, HFModel):
             f"{name} is recurrent: HFCausal needs a cache of keys and values, as "
             "transformers with attention in all layers have")
 
-    def _graphs(self):
-        from conformal_ar.hf.decoder_graphs import DECODERS
-        from conformal_ar.hf.graphs import graphs_of
-        return graphs_of(self.model, DECODERS)
-
     @cached_property
     def _takes(self): return {*inspect.signature(self.model.forward).parameters}
 

@@ -33,11 +33,6 @@ class HFSeq2Seq(HFModel):
         super()._find_tokens()
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
 
-    def _graphs(self):
-        from conformal_ar.hf.graphs import graphs_of
-        from conformal_ar.hf.seq2seq_graphs import GRAPHS
-        return graphs_of(self.model, GRAPHS)
-
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
 @patch
