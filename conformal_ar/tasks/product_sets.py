@@ -144,8 +144,7 @@ def read(self:ProductSets, inputs, targets=None):
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #7076be8a
 @patch
-def scripts_of(self:ProductSets, inputs:Sequence, owner:np.ndarray, forms:list,
-               **kwargs):
+def _scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
     "[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"
     found, ids = np.full(len(forms), -np.inf), [None]*len(forms)
     ranks = np.zeros(len(forms), int) # from 1 among the products of a source
@@ -182,7 +181,7 @@ def scores_and_ranks(self:ProductSets,
     "Of products, each among all products of its source"
     texts = [text for several in pairs.texts for text in several]
     forms = [self.canonicalize(t) if p else None for t, p in zip(texts, pairs.possible)]
-    found, ids, ranks = self.scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
+    found, ids, ranks = self._scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
     if not self.max_lines: return found, ranks
     known, scores = np.flatnonzero(np.isfinite(found)), np.full(len(found), EVERYTHING)
     if len(known): scores[known] = lines_scores(
@@ -212,7 +211,7 @@ def _products(self:ProductSets, s):
              for ids, on in zip(s.tokens, goes_on)]
     def encode(products): # an open line holds a product if it holds its best script
         forms = [canonical_form(self.canonicalize, t) for t in products]
-        ids = self.scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
+        ids = self._scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
         if ids[0] is None: raise ValueError("no script gives it")
         return np.array(ids)
     s = merge_equivalent(replace(s, texts=texts, encode=encode), self.canonicalize)

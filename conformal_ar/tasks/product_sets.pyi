@@ -50,7 +50,7 @@ class ProductSets(ConformalLevelSets):
     def read(self, inputs, targets=None):
         """Sources and products, read once; a warning where a product is no valid SMILES"""
         ...
-    def scripts_of(self, inputs: Sequence, owner: np.ndarray, forms: list, **kwargs):
+    def _scripts_of(self, inputs, owner, forms, **kwargs):
         """[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"""
         ...
     def target_scores(self, pairs, batch_size=None, **kwargs):
