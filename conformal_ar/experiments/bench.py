@@ -66,10 +66,10 @@ def load_reference(
 
 # %% ../../nbs/experiments/10_bench.ipynb #3a5a3e4f
 def reference_sets(
-    Reference:type,   # The class that load_reference gives
-    task:Task,   # Its model is in evaluation mode
-    inputs:list, # [n] texts
-    thresholds:np.ndarray,  # [max_len] least score after each step, margin included
+    Reference:type,        # The class that load_reference gives
+    task:Task,             # Its model is in evaluation mode
+    inputs:list,           # [n] texts
+    thresholds:np.ndarray, # [max_len] least score after each step, margin included
 )->list: # [n] sets of id tuples, ended sequences only, with the end token
     "Sets of the paper's reference code"
     manager, end = types.SimpleNamespace(model=task.peer.model), task.ar.end_token_id

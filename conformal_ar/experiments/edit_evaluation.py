@@ -63,12 +63,12 @@ def _answers(job):
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00003
 def all_answers(
-    inputs:list,     # SMILES of sources
-    targets:list,    # SMILES of recorded products
-    kept:str|Path,   # Folder of blocks
-    model:str|Path|None=None,      # Folder of a model; None: that of the package
-    budget:int=64,   # Most unfinished prefixes
-    processes:int=1, # That share the blocks
+    inputs:list,              # SMILES of sources
+    targets:list,             # SMILES of recorded products
+    kept:str|Path,            # Folder of blocks
+    model:str|Path|None=None, # Folder of a model; None: that of the package
+    budget:int=64,            # Most unfinished prefixes
+    processes:int=1,          # That share the blocks
 )->list[Found]: # Of each reaction
     "Search the sources of reactions, in blocks that are kept"
     kept = Path(kept)/f"{_sets(model, budget).model.fingerprint()[:12]}-{budget}"
@@ -190,12 +190,12 @@ def beside_smiles(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000c
 def evaluate_edits(
-    pairs:object,           # Reactions
-    kept:str|Path,   # Folder of blocks
-    model:str|Path|None=None,      # Folder of a model; None: that of the package
-    budget:int=64,   # Most unfinished prefixes
-    processes:int=1, # That share the blocks
-    timed:int=100,   # Sets whose time is measured
+    pairs:object,             # Reactions
+    kept:str|Path,            # Folder of blocks
+    model:str|Path|None=None, # Folder of a model; None: that of the package
+    budget:int=64,            # Most unfinished prefixes
+    processes:int=1,          # That share the blocks
+    timed:int=100,            # Sets whose time is measured
 )->dict: # As JSON
     "First answers, sets, errors and times on reactions"
     found = all_answers(pairs.inputs, pairs.targets, kept, model, budget, processes)

@@ -250,7 +250,7 @@ def decode_within(
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #609a8741
 def score_pool(
     model:Autoregressor, # The model
-    pool:object,                # Pairs with inputs and targets
+    pool:object,         # Pairs with inputs and targets
     max_len:int,         # Decoding steps
     progress:bool=False, # Show a progress bar?
 )->tuple[np.ndarray, np.ndarray]: # [N, L] prefix scores; [N] log-likelihoods

@@ -143,7 +143,7 @@ def text_of(
 def at(
     path:str|Path, # The file
     line:int,      # Counted from 1
-    what:object,          # What is wrong, an error or a text
+    what:object,   # What is wrong, an error or a text
 )->ValueError:
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")

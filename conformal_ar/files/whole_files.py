@@ -72,7 +72,7 @@ def only_one(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5fb9a895
 def save_figure(
-    ax:object,            # Axes or Figure to write
+    ax:object,     # Axes or Figure to write
     path:str|Path, # File; its suffix says the format, png by default
     dpi:int=150,   # Dots per inch of raster formats
 )->Path: # The file

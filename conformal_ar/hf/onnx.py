@@ -118,9 +118,9 @@ class Compiled(Texts):
     vocab_size = None
 
     def __init__(self,
-        texts:Texts,      # Whose tokenizer and special tokens it has
-        graphs:object,           # With the methods reader and step
-        fingerprint:str,  # Of the model
+        texts:Texts,     # Whose tokenizer and special tokens it has
+        graphs:object,   # With the methods reader and step
+        fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",
                      "other_ends", "positions", "vocab_size", "chat"):

@@ -58,8 +58,8 @@ def read_calibration(
 
 # %% ../../nbs/procedures/08_saving.ipynb #5d5c6a90
 def saved_fields(
-    procedure:object,  # A calibrated procedure
-    notes:dict, # What else to keep with it, as JSON
+    procedure:object, # A calibrated procedure
+    notes:dict,       # What else to keep with it, as JSON
 )->dict: # What JSON can hold
     "The fields of a calibration"
     cp, edges = procedure, getattr(procedure.group, "edges", None)

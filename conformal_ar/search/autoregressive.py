@@ -78,8 +78,8 @@ class Defaults:
     def fingerprint(self): "A name for the weights: no calibration meets others"
 
 def optional(
-    model:object,    # An Autoregressor
-    name:str, # Of a part in Defaults
+    model:object, # An Autoregressor
+    name:str,     # Of a part in Defaults
 ):
     "What a model says of itself, or the default"
     return getattr(model, name, getattr(Defaults(model), name))

@@ -126,7 +126,7 @@ def check_log_probs(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #7f2c8b4e
 def to_device(
-    x:object,      # A tensor or list of whole numbers, or a slice, which has no place
+    x:object, # A tensor or list of whole numbers, or a slice, which has no place
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"

@@ -99,11 +99,11 @@ def _beams(model, tokenizer, part, width):
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #52f9a455
 def generate_coverage(
-    model:torch.nn.Module,              # Of transformers
-    tokenizer:object,          # Of the model
-    part:Additions,     # Of the data
-    width:int=5,        # Beams
-    batch_size:int=250, # Inputs in a call
+    model:torch.nn.Module, # Of transformers
+    tokenizer:object,      # Of the model
+    part:Additions,        # Of the data
+    width:int=5,           # Beams
+    batch_size:int=250,    # Inputs in a call
 )->dict: # Coverage, its 95 % interval, n, width
     "Share of targets in a beam, with its Clopper–Pearson interval"
     model.eval()

@@ -106,7 +106,7 @@ def pieces_beside(self:MoleculeSet,
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #c338e01b
 def molecule_svg(
-    mol:object,        # RDKit molecule
+    mol:object, # RDKit molecule
     size:tuple, # Width and height, pixels
     **marks,    # Of RDKit's drawing, such as highlightAtoms
 )->str:

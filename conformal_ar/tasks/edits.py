@@ -136,7 +136,7 @@ def source_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #5ffbcb21
 def changed_molecule(
-    mol:object,           # Of source_molecule
+    mol:object,    # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule of all pieces; each atom has the property number
     "A copy with the new bonds and states, which RDKit has not judged yet"
@@ -167,7 +167,7 @@ def _settle(atom, charge, hydrogens):
 
 # %% ../../nbs/tasks/20_edits.ipynb #9597175c
 def product_molecule(
-    mol:object,           # Of source_molecule
+    mol:object,    # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule; each atom has the property number
     "Apply a script; ValueError where RDKit makes no sense of the product"
@@ -197,7 +197,7 @@ def pointers(script:Script)->list[int]:
 
 # %% ../../nbs/tasks/20_edits.ipynb #1fc4184a
 def apply_script(
-    mol:object,           # Of source_molecule
+    mol:object,    # Of source_molecule
     script:Script, # What changes
 )->str|None: # Canonical SMILES; None where the script gives no molecule
     "The product of a script"
@@ -219,7 +219,7 @@ def atom_kinds(
 
 # %% ../../nbs/tasks/20_edits.ipynb #eac33edf
 def edit_place(
-    mol:object,        # Of source_molecule
+    mol:object, # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
     edit:Edit,
 )->tuple: # Scripts ascend in this
@@ -244,7 +244,7 @@ def symmetry_ranks(
 
 # %% ../../nbs/tasks/20_edits.ipynb #b94c9fb4
 def twins(
-    mol:object,      # Flat RDKit molecule
+    mol:object,    # Flat RDKit molecule
     named:list=(), # Atoms that are named before
 )->list[int]: # Atoms that no script names next
     "Atoms that a symmetry exchanges with an earlier one"
@@ -254,7 +254,7 @@ def twins(
 
 # %% ../../nbs/tasks/20_edits.ipynb #bea7f2b1
 def one_spelling(
-    mol:object,           # Of source_molecule
+    mol:object,    # Of source_molecule
     script:Script, # With any choice among alike atoms
 )->Script: # The same reaction, with the first of them
     "Name the first of atoms that a symmetry exchanges, at each pointer"

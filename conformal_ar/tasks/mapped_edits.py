@@ -133,7 +133,7 @@ def _colours(mol, script):
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #8a1b5f1d
 def coloured_product(
-    mol:object,           # Of source_molecule
+    mol:object,    # Of source_molecule
     script:Script, # What changes
 )->tuple: # RDKit molecule, and what its drawing takes
     "A product, with colours of the bonds that change"

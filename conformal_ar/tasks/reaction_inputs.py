@@ -174,9 +174,9 @@ def _known_part(source, ar):
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b44ed874
 def read_source(
-    x:Input,          # With SMILES as its text
-    ar:object,               # The model that is to read it
-    **options,        # As of clean_source
+    x:Input,   # With SMILES as its text
+    ar:object, # The model that is to read it
+    **options, # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; an error that says why it cannot"
     clean, notes = clean_source(x.text, **options)

@@ -56,8 +56,8 @@ def _chosen(name, lists, asked):
 
 # %% ../../nbs/tasks/18_shipped.ipynb #92263cda
 def task_max_len(
-    name:str, # Of the task
-    model:object,    # Of this kind
+    name:str,     # Of the task
+    model:object, # Of this kind
 )->int: # Tokens, the end token counted
     "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = optional(model, "bare")

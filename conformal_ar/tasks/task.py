@@ -57,8 +57,8 @@ class Task:
         return read_columns(path, *columns, several=columns[1])
 
     def clean_input(self,
-        x:Input, # With what the user typed
-        model:object,   # An Autoregressor, or None
+        x:Input,      # With what the user typed
+        model:object, # An Autoregressor, or None
     )->tuple[str, list[str]]:
         "An input as the model reads it, and notes; an error if it cannot be used"
         from conformal_ar.search.autoregressive import optional

@@ -129,7 +129,7 @@ def load(self:Run):
 # %% ../../nbs/tasks/09_training.ipynb #0a11c016
 @patch
 def train_step(self:Run,
-    batch:object,          # As losses takes it
+    batch:object,   # As losses takes it
     share:float=1., # Of the rates
 )->float: # Mean nats of a target
     "One step on a batch"
@@ -147,11 +147,11 @@ def train_step(self:Run,
 # %% ../../nbs/tasks/09_training.ipynb #0a11c017
 @patch
 def run(self:Run,
-    batches:object,                # Without end
-    minutes:float=math.inf, # Of this stretch
-    steps:int|None=None,    # Of the whole run
-    decay:float=0.,         # At the end, in steps; in minutes where no steps are given
-    every:float=3.,         # Minutes between checkpoints
+    batches:object,          # Without end
+    minutes:float=math.inf,  # Of this stretch
+    steps:int|None=None,     # Of the whole run
+    decay:float=0.,          # At the end, in steps; in minutes where no steps are given
+    every:float=3.,          # Minutes between checkpoints
     look:Callable|None=None, # Of the run, every 50 steps: more for the curve
 ):
     "Train to the end, or for some minutes"
