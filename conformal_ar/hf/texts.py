@@ -28,7 +28,7 @@ class PlainTokenizer:
 
     def __init__(self,
         words:list[str], # By their ids
-        join:Callable,            # From words to a text
+        join:Callable,   # From words to a text
         max_len:int,     # Most tokens of an input
         spell:Callable|None=None, # From a text to words, <unk> at times; None: a method
     ):
