@@ -135,6 +135,22 @@ SCRIPT
   }
 })();
 </script></body>"""
+DARK = """<body><script>
+async function look(change) { // the front page, opened anew
+  const f = document.createElement("iframe");
+  f.src = "/index.html";
+  document.body.append(f);
+  await new Promise(done => f.onload = done);
+  change(f.contentWindow);
+  const found = f.contentDocument.body.classList.contains("quarto-dark");
+  f.remove();
+  return found;
+}
+(async () => {
+  const found = [await look(w => {}), await look(w => w.quartoToggleColorScheme()), await look(w => {})];
+  await fetch("/found", {method: "POST", body: JSON.stringify(found)});
+})();
+</script></body>"""
 SECONDS = 20 # for a page to load
 
 class Crawl(http.server.SimpleHTTPRequestHandler):
@@ -155,7 +171,7 @@ class Crawl(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-def reports(root, page, n, browser):
+def reports(root, page, n, browser, *flags):
     "What a page, served with the site, sends from a browser: `n` values, each as it comes"
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Crawl, directory=str(root)))
     server.found, server.crawl = queue.Queue(), page
@@ -164,7 +180,7 @@ def reports(root, page, n, browser):
     # what other hosts would send is refused at once: where these hang, no page ends loading
     quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        process = subprocess.Popen([browser, *quiet, f"--user-data-dir={folder}", "--remote-debugging-port=0", url],
+        process = subprocess.Popen([browser, *quiet, *flags, f"--user-data-dir={folder}", "--remote-debugging-port=0", url],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             for _ in range(n): yield server.found.get(timeout=3*SECONDS + 60)
@@ -186,6 +202,13 @@ def not_found(root, browser):
     for query, found in reports(root, page, len(QUERIES), browser):
         pages = [o.split("#")[0].removesuffix(".html") for o in found]
         if not {*pages} & {*QUERIES[query].split()}: yield f"search: {query!r} finds {', '.join(pages) or 'nothing'}"
+
+def wrong_colours(root, browser):
+    "A front page that is not dark where the system is, or not as its toggle was set last"
+    for system, flags in (("dark", ["--blink-settings=preferredColorScheme=0"]), ("light", ["--blink-settings=preferredColorScheme=1"])):
+        dark = system == "dark"
+        found, = reports(root, DARK, 1, browser, *flags)
+        if found != [dark, not dark, not dark]: yield f"index.html: on a {system} system {found} in place of {[dark, not dark, not dark]}: dark, toggled, opened again"
 
 def doubled_formulas(root, pages):
     "Formulas that stand twice in what a search shows, the second time in TeX"
@@ -226,7 +249,7 @@ def main():
         rows = [*reports(root, page, 2*len(names), browser)]
         lost = [*not_found(root, browser)]
         print(f"{len(QUERIES) - len(lost)} of {len(QUERIES)} searches find their page among the first {FIRST} results")
-        found += lost
+        found += [*lost, *wrong_colours(root, browser)]
         found += on_screens(rows)
         print(in_height([(high, page) for page, width, _, _, high in rows if width == DESKTOP]))
     else: print("no chromium: widths and heights are not checked")

@@ -77,7 +77,7 @@ def update(self:ExchangeabilityMonitor,
 # %% ../../nbs/decisions/04_monitor.ipynb #e43ff728
 @patch
 def plot(self:ExchangeabilityMonitor,
-    ax=None,        # Axes to draw into
+    ax:object=None,        # Axes to draw into
     **kwargs,       # Passed to `ax.plot`
 ): # The axes
     "The wealth on a logarithmic scale, with the line of the alarm"

@@ -37,7 +37,7 @@ class ExchangeabilityMonitor:
 
         scores: Of one new pair, or [m] of several as they arrived"""
         ...
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: object=None, **kwargs):
         """The wealth on a logarithmic scale, with the line of the alarm
 
         ax: Axes to draw into"""

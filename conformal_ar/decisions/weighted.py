@@ -104,7 +104,7 @@ def guarantee(self:WeightedLevelSets):
 
 # %% ../../nbs/decisions/03_weighted.ipynb #20e008b2
 @patch
-def weights(self:WeightedLevelSets, inputs):
+def weights(self:WeightedLevelSets, inputs:Sequence):
     "[n] weights, ∞ where nothing was possible before; `ValueError` if negative"
     w = np.asarray(self.ratio(inputs), float)
     if w.shape == (len(inputs),) and (w >= 0).all(): return w

@@ -49,7 +49,7 @@ class WeightedLevelSets:
     def guarantee(self):
         """None before calibration, and where the sets or the ratio have changed since"""
         ...
-    def weights(self, inputs):
+    def weights(self, inputs: Sequence):
         """[n] weights, ∞ where nothing was possible before; `ValueError` if negative"""
         ...
     @property

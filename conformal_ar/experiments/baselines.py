@@ -45,7 +45,7 @@ def choose_floor(
     cp:ConformalSampling,   # With its coverage; its floor is replaced
     draws:Draws,            # Of a tuning split
     targets:torch.Tensor,   # [n, L] ids of its targets
-    quantiles=(0, .002, .005, .01, .02, .05, .1), # Of the targets: floors to try
+    quantiles:Sequence=(0, .002, .005, .01, .02, .05, .1), # Floors to try
 )->float|None: # None where no floor is best
     "The floor with the smallest sets on a tuning split"
     hit, found = draws.new & hits(draws, targets, cp.model.pad_token_id), []
@@ -183,7 +183,7 @@ def _mean_guarantee(guarantees):
 # %% ../../nbs/experiments/07_baselines.ipynb #1afd5b21
 def budget_entries(
     model:Autoregressor,        # The model
-    pool,                       # Pairs that calibrate
+    pool:object,                       # Pairs that calibrate
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
     orders:Sequence[np.ndarray],# [T] permutations of the pool
@@ -219,8 +219,8 @@ def budget_entries(
 # %% ../../nbs/experiments/07_baselines.ipynb #976dd2f4
 def compare_baselines(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
-    tuning,                   # Other pairs, for whatever is chosen beforehand
+    pool:object, # Pairs to calibrate on and measure coverage, with inputs and targets
+    tuning:object,                   # Other pairs, for whatever is chosen beforehand
     asked:Sequence,           # Other inputs, for sizes and costs
     coverages:Sequence[float], # Ascending
     max_len:int,              # Decoding steps

@@ -66,10 +66,10 @@ def load_reference(
 
 # %% ../../nbs/experiments/10_bench.ipynb #3a5a3e4f
 def reference_sets(
-    Reference,   # The class that load_reference gives
+    Reference:type,   # The class that load_reference gives
     task:Task,   # Its model is in evaluation mode
     inputs:list, # [n] texts
-    thresholds,  # [max_len] least score after each step, margin included
+    thresholds:np.ndarray,  # [max_len] least score after each step, margin included
 )->list: # [n] sets of id tuples, ended sequences only, with the end token
     "Sets of the paper's reference code"
     manager, end = types.SimpleNamespace(model=task.peer.model), task.ar.end_token_id
@@ -85,7 +85,7 @@ def reference_sets(
 # %% ../../nbs/experiments/10_bench.ipynb #ae644841
 EXPLAINED = 1e-4 # nats per token; float32 rounds two decoding paths less far apart
 
-def id_sets(table):
+def id_sets(table:object):
     "[n] sets of id tuples of a search"
     sets = [set() for _ in range(table.n_inputs)]
     rows = zip(table.owner.tolist(), table.tokens.tolist(), table.length.tolist())
@@ -93,7 +93,7 @@ def id_sets(table):
     return sets
 
 # %% ../../nbs/experiments/10_bench.ipynb #172f059f
-def margins(task, inputs, one, other, thresholds):
+def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarray):
     "Nats per token from the candidates of one set only to the nearest threshold"
     both = enumerate(zip(one, other))
     odd = [(i, ids) for i, (a, b) in both for ids in sorted(a ^ b)]
@@ -103,7 +103,7 @@ def margins(task, inputs, one, other, thresholds):
     return np.abs(scores - thresholds).min(1)
 
 # %% ../../nbs/experiments/10_bench.ipynb #eaa66bd3
-def small_frontiers(task, n, tries, alphas=(.01, .02, .03, .05)):
+def small_frontiers(task:object, n:int, tries:int, alphas:list=(.01, .02, .03, .05)):
     "At most `n` inputs of `tries` within the budget, thresholds, and the smallest risk"
     x, best = task.some(tries)[0], None
     for alpha in alphas:
@@ -208,7 +208,7 @@ def single_inputs(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #fec87252
 @contextmanager
 def counted_rows(
-    model, # Of transformers
+    model:torch.nn.Module, # Of transformers
 ): # A list with one number that grows
     "Count the tokens that go through the decoder"
     count = [0]
@@ -218,7 +218,7 @@ def counted_rows(
     finally: handle.remove()
 
 # %% ../../nbs/experiments/10_bench.ipynb #ab1dd7d5
-def generate_rows(ar, inputs, beams, max_len, max_rows=1024):
+def generate_rows(ar:object, inputs:list, beams:int, max_len:int, max_rows:int=1024):
     "Decoder rows of beam search by `generate`, at most `max_rows` in a call"
     how = dict(num_beams=beams, num_return_sequences=beams, max_length=max_len + 1,
                do_sample=False)
@@ -247,7 +247,7 @@ def against_generate(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #dd274bfb
 @contextmanager
 def ctranslate2_model(
-    ar, # A T5, BART or Marian
+    ar:object, # A T5, BART or Marian
 ): # A ctranslate2.Translator
     "The model in CTranslate2, float32"
     try: import ctranslate2
@@ -269,7 +269,8 @@ def ctranslate2_model(
 def _words(ar, rows): return [ar.tokenizer.convert_ids_to_tokens(row) for row in rows]
 
 # %% ../../nbs/experiments/10_bench.ipynb #7bb28954
-def ctranslate2_rows(translator, ar, inputs, beams, max_len, max_rows=1024):
+def ctranslate2_rows(translator:object, ar:object, inputs:list, beams:int, max_len:int,
+                     max_rows:int=1024):
     "Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch"
     found = translator.translate_batch(
         _words(ar, token_ids(ar.tokenizer, inputs)), beam_size=beams,

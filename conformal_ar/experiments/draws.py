@@ -36,10 +36,10 @@ class Draws:
     def scores(self):
         "[n, m] log-likelihoods per token"
         return self.sums/np.maximum(self.length, 1)
-    def pick(self, rows):
+    def pick(self, rows:Sequence):
         "Some inputs, repeats allowed"
         return Draws(*(v[rows] for v in vars(self).values()))
-    def first(self, m):
+    def first(self, m:int):
         "The first m draws of each input"
         return Draws(*(v[:, :m] for v in vars(self).values()))
 
@@ -143,7 +143,7 @@ def accepted(
     return draws.new & (known >= floor)
 
 # %% ../../nbs/experiments/05_draws.ipynb #b8e8b558
-def check_rule(rule, quality="likelihood"):
+def check_rule(rule:str, quality:str="likelihood"):
     "`ValueError` unless rule and quality are known"
     for name, value, known in (("rule", rule, RULES), ("quality", quality, QUALITIES)):
         if value not in known:

@@ -66,7 +66,7 @@ def all_answers(
     inputs:list,     # SMILES of sources
     targets:list,    # SMILES of recorded products
     kept:str|Path,   # Folder of blocks
-    model=None,      # Folder of a model; None: that of the package
+    model:str|Path|None=None,      # Folder of a model; None: that of the package
     budget:int=64,   # Most unfinished prefixes
     processes:int=1, # That share the blocks
 )->list[Found]: # Of each reaction
@@ -83,7 +83,7 @@ def all_answers(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00005
 def shares(
     found:list[Found],
-    ranks=(1, 2, 3, 5, 10),
+    ranks:np.ndarray=(1, 2, 3, 5, 10),
 )->dict: # Of reactions whose product is among the first; invalid among five
     "How often the recorded product is among the first answers"
     n, out = len(found), {}
@@ -100,7 +100,7 @@ def shares(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00006
 def set_sizes(
     found:list[Found],
-    coverages=(.5, .6, .7, .8, .9, .95),
+    coverages:list=(.5, .6, .7, .8, .9, .95),
     draws:int=100, # Random halves
     seed:int=0,
 )->list[dict]: # Coverage, its standard error, mean and median size; None if infeasible
@@ -151,7 +151,7 @@ def error_kind(
     if {*answer.split(".")} <= {*canonical(source).split(".")}: return "no reaction"
     return "other site" if _formula(product) == _formula(answer) else "other reaction"
 
-def error_kinds(pairs, found, most=100, seed=0):
+def error_kinds(pairs:object, found:list, most:int=100, seed:int=0):
     "Counts of the kinds of some wrong best answers, and those answers"
     wrong = [i for i, f in enumerate(found) if f.rank != 0]
     some = sorted(random.Random(seed).sample(wrong, min(most, len(wrong))))
@@ -161,7 +161,7 @@ def error_kinds(pairs, found, most=100, seed=0):
     return dict(Counter(error_kind(*r) for r in rows).most_common()), rows
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000b
-def set_seconds(cp, inputs)->list[float]:
+def set_seconds(cp:object, inputs:list)->list[float]:
     "Processor seconds of each set alone"
     out = []
     for x in inputs:
@@ -172,7 +172,7 @@ def set_seconds(cp, inputs)->list[float]:
 
 def beside_smiles(
     n:int=100, # Reactions
-    coverages=(.5, .7),
+    coverages:list=(.5, .7),
 )->list[dict]: # Of each coverage
     "Sets of both shipped models, for the same reactions"
     from conformal_ar.tasks.shipped import shipped_pairs
@@ -190,9 +190,9 @@ def beside_smiles(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000c
 def evaluate_edits(
-    pairs,           # Reactions
+    pairs:object,           # Reactions
     kept:str|Path,   # Folder of blocks
-    model=None,      # Folder of a model; None: that of the package
+    model:str|Path|None=None,      # Folder of a model; None: that of the package
     budget:int=64,   # Most unfinished prefixes
     processes:int=1, # That share the blocks
     timed:int=100,   # Sets whose time is measured

@@ -75,7 +75,7 @@ class EqualCoverage:
 
     @property
     def normalize(self): return not self.name.startswith("level sets")
-    def first(self, p):
+    def first(self, p:int):
         "The same for the first `p` coverages only; None if that is none"
         columns = ("coverages", "guarantees", "thresholds", "measured")
         if not p: return None
@@ -195,10 +195,10 @@ class OverLimit(RuntimeError):
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #78504d6e
 class Meter:
     "A model that counts the rows it is asked for and stops at a limit"
-    def __init__(self, model, limit=float("inf")):
+    def __init__(self, model:Autoregressor, limit:int|None=float("inf")):
         self.model, self.limit, self.rows = model, limit, 0
     def __getattr__(self, name): return getattr(self.model, name)
-    def count(self, n):
+    def count(self, n:int):
         self.rows += n
         if self.rows > self.limit: raise OverLimit(f"more than {self.limit:g} rows")
     def start(self, inputs):
@@ -250,7 +250,7 @@ def decode_within(
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #609a8741
 def score_pool(
     model:Autoregressor, # The model
-    pool,                # Pairs with inputs and targets
+    pool:object,                # Pairs with inputs and targets
     max_len:int,         # Decoding steps
     progress:bool=False, # Show a progress bar?
 )->tuple[np.ndarray, np.ndarray]: # [N, L] prefix scores; [N] log-likelihoods
@@ -265,8 +265,8 @@ def score_pool(
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #46bbb7eb
 def compare(
     model:Autoregressor,      # The model
-    pool, # Pairs to calibrate on and measure coverage, with inputs and targets
-    tuning,                   # Other pairs, for the shape of the tuned family
+    pool:object, # Pairs to calibrate on and measure coverage, with inputs and targets
+    tuning:object,                   # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
     max_len:int,              # Decoding steps, from other data

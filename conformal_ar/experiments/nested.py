@@ -157,7 +157,7 @@ def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
 
 # %% ../../nbs/experiments/04_nested.ipynb #5f3f7f64
 @patch
-def check_model(self:NestedConformalBeams, pairs, *how):
+def check_model(self:NestedConformalBeams, pairs:object, *how):
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
         first = pairs.owner[both[0]]

@@ -38,7 +38,7 @@ class DynamicDraws:
     def guarantees(self):
         "[A] what each risk guarantees"
         return [Guarantee.exact(self.n_cal, int(k)) for k in self.ranks.sum(1)]
-    def coverage(self, scores):
+    def coverage(self, scores:np.ndarray):
         "[A, T] share of the test targets, of prefix scores [n, L], that pass"
         def share(test, t): return (scores[test] >= t).all(1).mean()
         def shares(rows): return [share(test, t) for test, t in zip(self.test, rows)]

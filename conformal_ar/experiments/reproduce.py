@@ -60,7 +60,7 @@ class Passes:
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #45a804b9
 @patch
-def once(self:Passes, name, make, **settings):
+def once(self:Passes, name:str, make:Callable, **settings):
     "The arrays of one pass; its seconds go to `self.seconds`"
     arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
     self.seconds[name] = float(arrays.pop("seconds"))
@@ -68,7 +68,7 @@ def once(self:Passes, name, make, **settings):
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #2c33313e
 @patch
-def hits(self:Passes, table):
+def hits(self:Passes, table:Hypotheses):
     "[R] is the hypothesis the target of its input?"
     return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
@@ -123,7 +123,7 @@ def beam_table(self:Passes,
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #b3104b1c
 @patch
-def beams(self:Passes, width):
+def beams(self:Passes, width:int):
     "`BeamRanks`: scores and ranks of the targets in beams of a width"
     table = self.beam_table(width)
     return beam_ranks(table, self.hits(table))
@@ -213,7 +213,7 @@ def dynamic_table(
     n_test:int=1500,            # Test pairs of a repetition; at most half of the pool
     repetitions:int=120,        # How many
     seed:int=0,                 # Of the splits
-    max_candidates=None, # Budget of unfinished prefixes: one, or one for each risk
+    max_candidates:int|list|None=None, # Budget: one, or one for each risk
     both:bool=True,             # Also the variant that stops when all have ended?
     fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
 )->tuple[list[dict], list]: # Rows, and DynamicRepetitions
@@ -256,7 +256,7 @@ def reactions_passes(
     folder:str|Path,     # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
-    pool=None, # Other Reactions than those that the shipped model's split holds out
+    pool:object=None, # Reactions; None: those that the shipped split holds out
 )->Passes: # Of the held-out reactions, of all lengths
     "The passes of the reactions task"
     from conformal_ar.tasks.reaction_archives import load_reactions

@@ -29,10 +29,10 @@ class Passes:
         part: Inputs after which the arrays so far are kept"""
         ...
     def __len__(self): ...
-    def once(self, name, make, **settings):
+    def once(self, name: str, make: Callable, **settings):
         """The arrays of one pass; its seconds go to `self.seconds`"""
         ...
-    def hits(self, table):
+    def hits(self, table: Hypotheses):
         """[R] is the hypothesis the target of its input?"""
         ...
     def in_parts(self, name: str, make: Callable, n: int | None=None, **settings) -> dict:
@@ -47,7 +47,7 @@ class Passes:
 
         width: Beam width"""
         ...
-    def beams(self, width):
+    def beams(self, width: int):
         """`BeamRanks`: scores and ranks of the targets in beams of a width"""
         ...
     def scores(self) -> np.ndarray:
@@ -90,7 +90,7 @@ def subset_table(passes: Passes, widths: Sequence[int]=(5, 10), beam_alphas: Seq
 def _decodes(step_alphas, max_candidates):
     """Risks that share a decode, their budget, and the name of the decode"""
     ...
-def dynamic_table(passes: Passes, step_alphas: Sequence[float]=(0.01, 0.02, 0.05), share: float=0.3, n_test: int=1500, repetitions: int=120, seed: int=0, max_candidates=None, both: bool=True, fixed_test: bool=False) -> tuple[list[dict], list]:
+def dynamic_table(passes: Passes, step_alphas: Sequence[float]=(0.01, 0.02, 0.05), share: float=0.3, n_test: int=1500, repetitions: int=120, seed: int=0, max_candidates: int | list | None=None, both: bool=True, fixed_test: bool=False) -> tuple[list[dict], list]:
     """Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)
 
     passes: Of one task
@@ -99,7 +99,7 @@ def dynamic_table(passes: Passes, step_alphas: Sequence[float]=(0.01, 0.02, 0.05
     n_test: Test pairs of a repetition; at most half of the pool
     repetitions: How many
     seed: Of the splits
-    max_candidates: Budget of unfinished prefixes: one, or one for each risk
+    max_candidates: Budget: one, or one for each risk
     both: Also the variant that stops when all have ended?
     fixed_test: Do the first n_test pairs test in every repetition?"""
     ...
@@ -111,14 +111,14 @@ def additions_passes(model: Autoregressor, folder: str | Path, progress: bool=Tr
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look"""
     ...
-def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool=True, pairs: int | None=None, pool=None) -> Passes:
+def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool=True, pairs: int | None=None, pool: object=None) -> Passes:
     """The passes of the reactions task
 
     model: The model
     folder: Where the arrays are kept
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look
-    pool: Other Reactions than those that the shipped model's split holds out"""
+    pool: Reactions; None: those that the shipped split holds out"""
     ...
 _reactions2: Any
 TASKS: Any

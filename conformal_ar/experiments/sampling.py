@@ -65,7 +65,7 @@ class ConformalSampling(Procedure):
         remedy = "Allow more draws" + ("" if self.floor is None else ", a lower floor")
         return f"are not accepted within {self.draws} draws", remedy
 
-    def sample(self, inputs, **kwargs):
+    def sample(self, inputs:Sequence, **kwargs):
         "Draws for inputs, from the stream of each"
         seeds = [_stream(self.seed, x) for x in inputs]
         return draw_samples(self.model, inputs, self.draws, self.max_len, seeds,

@@ -32,7 +32,7 @@ class Run(NamedTuple):
     wall:np.ndarray # [R] seconds by the clock
     cpu:np.ndarray  # [R] seconds of the processor, over all threads
 
-    def speed(self, clock="wall"):
+    def speed(self, clock:str="wall"):
         "[R] work per second"
         return self.work/getattr(self, clock)
 
@@ -103,21 +103,21 @@ class Task:
 
 # %% ../../nbs/experiments/09_timing.ipynb #b9dc63d8
 @patch
-def thresholds(self:Task, step_alpha=0.01):
+def thresholds(self:Task, step_alpha:float=0.01):
     "[max_len] thresholds of dynamic beams, less their margin against rounding"
     cp = DynamicConformalBeams(self.ar, step_alpha=step_alpha, max_len=self.max_len)
     return cp.calibrate_scores(self.scores).thresholds - cp.margin
 
 # %% ../../nbs/experiments/09_timing.ipynb #442f40f0
 @patch
-def some(self:Task, n):
+def some(self:Task, n:int):
     "Inputs and target ids of `n` pairs that are not for calibration"
     chosen = slice(len(self.scores), len(self.scores) + n)
     return self.inputs[chosen], self.ar.encode(self.targets[chosen])
 
 # %% ../../nbs/experiments/09_timing.ipynb #4665c0a7
 @patch
-def search(self:Task, inputs, thresholds, within=True, **kwargs):
+def search(self:Task, inputs, thresholds:np.ndarray, within:bool=True, **kwargs):
     "Threshold search within the task's budget, or without one"
     budget = self.budget if within else None
     return threshold_search(self.ar, inputs, thresholds, self.max_len,
@@ -231,7 +231,7 @@ class Bench:
 
 # %% ../../nbs/experiments/09_timing.ipynb #6483f66d
 @patch
-def task(self:Bench, name):
+def task(self:Bench, name:str):
     "A task, loaded when first asked for"
     if name not in self.tasks:
         self.tasks[name] = load_task(name, self.device, self.scale)
@@ -239,11 +239,12 @@ def task(self:Bench, name):
 
 # %% ../../nbs/experiments/09_timing.ipynb #6c4893e2
 @patch
-def n(self:Bench, count): "An amount of work"; return max(2, round(count*self.scale))
+def n(self:Bench, count:int): "An amount of work"; return max(2,
+      round(count*self.scale))
 
 # %% ../../nbs/experiments/09_timing.ipynb #ec534356
 @patch
-def alternate(self:Bench, task, runs, **kwargs):
+def alternate(self:Bench, task:object, runs, **kwargs):
     "Rounds of functions, within this bench's limits"
     own = dict(rounds=self.rounds, seconds=self.seconds, device=task.ar.device)
     return alternate(runs, **{**own, **kwargs})

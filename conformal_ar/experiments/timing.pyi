@@ -11,7 +11,7 @@ class Run(NamedTuple):
     work: np.ndarray
     wall: np.ndarray
     cpu: np.ndarray
-    def speed(self, clock='wall'):
+    def speed(self, clock: str='wall'):
         """[R] work per second"""
         ...
 def timed(f: Callable, device: str | None='cpu') -> tuple:
@@ -49,13 +49,13 @@ class Task:
     max_len: int
     budget: int | None
     scores: np.ndarray = ...
-    def thresholds(self, step_alpha=0.01):
+    def thresholds(self, step_alpha: float=0.01):
         """[max_len] thresholds of dynamic beams, less their margin against rounding"""
         ...
-    def some(self, n):
+    def some(self, n: int):
         """Inputs and target ids of `n` pairs that are not for calibration"""
         ...
-    def search(self, inputs, thresholds, within=True, **kwargs):
+    def search(self, inputs, thresholds: np.ndarray, within: bool=True, **kwargs):
         """Threshold search within the task's budget, or without one"""
         ...
 PAIRS: Any
@@ -102,13 +102,13 @@ class Bench:
     seconds: float = ...
     reference: str | None = ...
     tasks: dict = ...
-    def task(self, name):
+    def task(self, name: str):
         """A task, loaded when first asked for"""
         ...
-    def n(self, count):
+    def n(self, count: int):
         """An amount of work"""
         ...
-    def alternate(self, task, runs, **kwargs):
+    def alternate(self, task: object, runs, **kwargs):
         """Rounds of functions, within this bench's limits"""
         ...
     def limit(self, name: str) -> list:

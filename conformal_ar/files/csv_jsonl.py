@@ -45,26 +45,20 @@ def any_text(
 # %% ../../nbs/files/01_csv_jsonl.ipynb #03e53919
 class BadRow(ValueError):
     "What is wrong with a line, and the line as it stands there"
-    def __init__(self, said, text):
+    def __init__(self, said:str, text:str):
         super().__init__(said)
         self.text = text.strip()
-
-# %% ../../nbs/files/01_csv_jsonl.ipynb #742f0ffb
-def _json_row(line):
-    "The object of a line of JSON"
-    try: row = json.loads(line)
-    except (ValueError, RecursionError) as e:
-        raise BadRow(f"not JSON ({getattr(e, 'msg', e)})", line) from None
-    if isinstance(row, dict): return row
-    raise BadRow("not a JSON object with named columns", line)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca78
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
-        try: yield i, _json_row(line)
-        except BadRow as e: yield i, e
+        try: row = json.loads(line)
+        except (ValueError, RecursionError) as e:
+            row = BadRow(f"not JSON ({getattr(e, 'msg', e)})", line)
+        odd = not isinstance(row, (dict, BadRow))
+        yield i, BadRow("not a JSON object with named columns", line) if odd else row
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #4a977180
 def csv_lists(lines, delimiter):
@@ -149,7 +143,7 @@ def text_of(
 def at(
     path:str|Path, # The file
     line:int,      # Counted from 1
-    what,          # What is wrong, an error or a text
+    what:object,          # What is wrong, an error or a text
 )->ValueError:
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")

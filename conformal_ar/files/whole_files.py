@@ -72,7 +72,7 @@ def only_one(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5fb9a895
 def save_figure(
-    ax,            # Axes or Figure to write
+    ax:object,            # Axes or Figure to write
     path:str|Path, # File; its suffix says the format, png by default
     dpi:int=150,   # Dots per inch of raster formats
 )->Path: # The file
@@ -140,7 +140,7 @@ def markdown_table(
     return "\n".join([line(table[0]), f"|{'|'.join(rule)}|", *map(line, table[1:])])
 
 # %% ../../nbs/files/00_whole_files.ipynb #c2506e12
-def jsonable(x):
+def jsonable(x:object):
     "`x` as JSON: arrays as lists, paths as texts, nan and infinities as null"
     if isinstance(x, dict): return {str(k): jsonable(v) for k, v in x.items()}
     if isinstance(x, (list, tuple, set)): return [jsonable(v) for v in x]

@@ -207,7 +207,7 @@ class BlockWriter:
     @cached_property
     def worker(self): return self.make()
 
-    def write(self, i):
+    def write(self, i:int):
         "Make a block, if it is not there and whole"
         path = _block(self.folder, i)
         rows = self.blocks.read(i)

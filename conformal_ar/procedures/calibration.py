@@ -94,7 +94,7 @@ class Calibrated(NamedTuple):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #ed22e9a8
 @patch
-def fit_group(self:Calibration, label, scores, groups):
+def fit_group(self:Calibration, label:object, scores:np.ndarray, groups:int):
     "Thresholds of one group, and what they guarantee"
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.conditional: scores = scores[fits]
@@ -119,7 +119,7 @@ def _times_share(self:Calibration, n, kept, k, groups):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
-def guaranteed(self:Calibration, label, n, kept, k, groups):
+def guaranteed(self:Calibration, label:object, n:int, kept:int, k:int, groups:int):
     "What dropping `k` of the `kept` among `n` pairs guarantees"
     if self.conditional: return self._times_share(n, kept, k, groups)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
@@ -129,14 +129,14 @@ def guaranteed(self:Calibration, label, n, kept, k, groups):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b0034c4a
 @patch
-def group_labels(self:Calibration, inputs, lengths):
+def group_labels(self:Calibration, inputs:Sequence, lengths:np.ndarray):
     "The group of each input, or of targets of these lengths"
     if self.group is None: return None
     if isinstance(self.group, by_length): return self.group.labels_of(lengths)
     return input_groups(self.group, inputs)
 
 @patch
-def group_number(self:Calibration, inputs):
+def group_number(self:Calibration, inputs:Sequence):
     "Number of the group of each input; `ValueError` for groups not calibrated"
     found, known = input_groups(self.group, inputs), [*self.guarantees]
     check_calibrated_groups(found, known)

@@ -46,19 +46,19 @@ class Calibration:
     def _delta(self, groups):
         """Risk of a confidence bound, shared by all groups"""
         ...
-    def fit_group(self, label, scores, groups):
+    def fit_group(self, label: object, scores: np.ndarray, groups: int):
         """Thresholds of one group, and what they guarantee"""
         ...
     def _times_share(self, n, kept, k, groups):
         """The coverage within the coverable pairs, times a bound on their share"""
         ...
-    def guaranteed(self, label, n, kept, k, groups):
+    def guaranteed(self, label: object, n: int, kept: int, k: int, groups: int):
         """What dropping `k` of the `kept` among `n` pairs guarantees"""
         ...
-    def group_labels(self, inputs, lengths):
+    def group_labels(self, inputs: Sequence, lengths: np.ndarray):
         """The group of each input, or of targets of these lengths"""
         ...
-    def group_number(self, inputs):
+    def group_number(self, inputs: Sequence):
         """Number of the group of each input; `ValueError` for groups not calibrated"""
         ...
     def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:

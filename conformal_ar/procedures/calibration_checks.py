@@ -9,6 +9,8 @@ __all__ = ['check_group', 'check_texts', 'check_stop', 'check_lines', 'refuse_li
            'check_unchanged', 'check_candidates', 'warn_calibrated_on', 'warn_repeats', 'warn_respelt']
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #d25ab07b
+from typing import Callable
+
 import numpy as np
 
 from .equivalence import ClassSet, canonical_form
@@ -17,7 +19,7 @@ from ..theory.groups import by_length
 from ..theory.guarantee import rounded_down
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4563b751
-def check_group(group, max_len):
+def check_group(group:Callable|None, max_len:int):
     "The group; an error for what cannot be one"
     if not (group is None or callable(group) or isinstance(group, by_length)):
         raise TypeError("group must be a function of an input, such as len, or "
@@ -28,14 +30,14 @@ def check_group(group, max_len):
     return group
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #23b6fa84
-def check_texts(canonicalize, nonempty):
+def check_texts(canonicalize:Callable|None, nonempty:bool):
     "An error unless the settings that deal with texts are what they should be"
     if not isinstance(nonempty, bool):
         raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
     if not (canonicalize is None or callable(canonicalize)): raise TypeError(
         f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
 
-def check_stop(stop, group):
+def check_stop(stop:str, group:Callable|None):
     "An error for a place where thresholds cannot stop"
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
@@ -44,7 +46,7 @@ def check_stop(stop, group):
         "thresholds are not those of a group")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #ab35c020
-def check_lines(cp):
+def check_lines(cp:object):
     "Errors for what a set of lines cannot be combined with"
     check_count(cp.max_lines, "max_lines")
     if cp.max_candidates is not None: raise ValueError(
@@ -54,14 +56,14 @@ def check_lines(cp):
         "max_lines cannot be combined with by_length: an open line has no length; "
         "take a group of the input")
 
-def refuse_lines(cp):
+def refuse_lines(cp:object):
     "An error where members are asked for from a table of another threshold"
     if cp.max_lines: raise TypeError(
         "sets with max_lines are searched at their own threshold: a lower one stops at "
         "shorter lines, so no table of it holds theirs; use predict")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2394cb35
-def lost_targets(cp, lost, n)->str:
+def lost_targets(cp:object, lost:np.ndarray, n:int)->str:
     "How many targets no set can hold, and why"
     why, remedy = cp.out_of_reach()
     said = f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
@@ -69,11 +71,11 @@ def lost_targets(cp, lost, n)->str:
     return (f"{said}, so no target can be reached. {remedy}; or are these not the "
             "targets of these inputs, spelt as the model writes them?")
 
-def group_prefix(label)->str:
+def group_prefix(label:object)->str:
     "How an error about a group begins"
     return "" if label is None else f"in group {label!r}: "
 
-def refuse_ranks(cp, label, n, fits, kept, error):
+def refuse_ranks(cp:object, label:object, n:int, fits:int, kept:int, error:Exception):
     "An error where too few pairs are left, which says how many are out of reach"
     where = group_prefix(label)
     if kept == 0:
@@ -84,7 +86,8 @@ def refuse_ranks(cp, label, n, fits, kept, error):
     raise ValueError(f"{where}{some}{error}") from None
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #8e52ba43
-def refuse_unbounded(cp, label, scores, ranks, groups):
+def refuse_unbounded(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
+                     groups:int):
     "An error that says how many targets are out of reach, and what is feasible"
     (n, steps), lost = scores.shape, int((~np.isfinite(scores[:, -1])).sum())
     where = group_prefix(label) + lost_targets(cp, lost, n)
@@ -98,7 +101,8 @@ def refuse_unbounded(cp, label, scores, ranks, groups):
         "on these scores: recalibrate on others to guarantee it)")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #43fa41f3
-def warn_selected(cp, label, scores, ranks, dropped):
+def warn_selected(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
+                  dropped:np.ndarray):
     "A warning if chance may have kept a threshold finite"
     n, left = len(scores), np.isin(dropped, (0, len(ranks))) # left at the last step
     out = int((~np.isfinite(scores[left, -1])).sum())
@@ -111,19 +115,19 @@ def warn_selected(cp, label, scores, ranks, dropped):
         "that this coverage is feasible, or guarantee less")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #44a9dd2b
-def check_calibrated(cp):
+def check_calibrated(cp:object):
     "`RuntimeError` before calibration"
     if cp._found is None: raise RuntimeError(
         f"{type(cp).__name__} is not calibrated yet, or a setting has changed since: "
         "call calibrate(inputs, targets), or load a calibration")
 
-def check_shape(scores, steps):
+def check_shape(scores:np.ndarray, steps:int):
     "An error unless there are as many scores of a pair as steps"
     if scores.shape[1] != steps: raise ValueError(
         f"scores must have shape [N, {steps}]; got {scores.shape}")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #81b5603f
-def check_columns(known):
+def check_columns(known:object):
     "An error unless a table has the columns of inputs and targets"
     if known is None: raise TypeError(
         "targets are missing: give inputs and targets, or a table with the columns "
@@ -133,7 +137,7 @@ def check_columns(known):
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
 
-def check_target(i, target)->list:
+def check_target(i:int, target:str|list)->list:
     "The texts of a target: itself, or several that are right"
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
@@ -144,7 +148,7 @@ def check_target(i, target)->list:
                     f"{type(target).__name__}: {target!r:.60}")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #ad2674c7
-def check_tested(sets, targets):
+def check_tested(sets:list, targets:list):
     "An error unless there is a target for each set"
     if len(sets) != len(targets):
         raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
@@ -152,7 +156,7 @@ def check_tested(sets, targets):
     for i, target in enumerate(targets): check_target(i, target)
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2b026f11
-def check_classes(sets, canonicalize):
+def check_classes(sets:list, canonicalize:Callable|None):
     "Refuse merged sets without the function that merged them: texts are no keys"
     for i, s in enumerate(sets):
         if isinstance(s, ClassSet) and canonicalize is None: raise ValueError(
@@ -160,7 +164,7 @@ def check_classes(sets, canonicalize):
             "the function that it was merged with")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4e43ede3
-def scored_again(score):
+def scored_again(score:Callable):
     "What `score()` gives; an error where the model cannot take its probe pairs"
     try: return score()
     except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as e:
@@ -168,13 +172,14 @@ def scored_again(score):
         raise ValueError(f"the model cannot score its probe pairs ({e}): it or its "
             "tokenizer is not what was calibrated; calibrate again") from e
 
-def refuse_imprecise(apart):
+def refuse_imprecise(apart:float):
     "An error for a model that could not be known again"
     raise ValueError(
         f"the scores of a pair differ by {apart:.2g} nats per token with how they are "
         "found, more than between models: try float32")
 
-def refuse_changed(apart, rounding, same_texts, same_ids, same_rules):
+def refuse_changed(apart:float, rounding:float, same_texts:bool, same_ids:bool,
+                   same_rules:bool):
     "An error for a model that is not what was calibrated"
     what = ("probe pairs decode to other texts" if not same_texts else
             "encode gives other ids of probe pairs" if not same_ids else
@@ -186,13 +191,13 @@ def refuse_changed(apart, rounding, same_texts, same_ids, same_rules):
         "tokenizer, chat template, rules or dtype are others than in the calibration, "
         "whose guarantee does not carry over: undo the change, or calibrate again")
 
-def check_unchanged(then, now):
+def check_unchanged(then:str|None, now:str|None):
     "An error for a model of other weights, whose probe pairs score alike"
     if then is not None and then != now: raise ValueError(
         "the model has other weights, tokenizer or settings than in the calibration, "
         "though its probe pairs score alike: undo the change, or calibrate again")
 
-def check_candidates(inputs, candidates):
+def check_candidates(inputs:list, candidates:list):
     "`TypeError` unless each input has a list of texts"
     lists = all(hasattr(o, "__len__") and not isinstance(o, str)
                 for o in [candidates, *(candidates or [])])
@@ -200,13 +205,13 @@ def check_candidates(inputs, candidates):
         f"candidates must be a list of texts for each of {len(inputs)} inputs, such as "
         "[['129', '139']] for one")
 
-def warn_calibrated_on(again, n):
+def warn_calibrated_on(again:int, n:int):
     "A warning that test inputs are among the calibration inputs"
     warn_caller(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
         "measured on pairs that calibrated says nothing about new ones")
 
-def warn_repeats(distinct, n):
+def warn_repeats(distinct:int, n:int):
     "A warning that few calibration pairs are distinct"
     warn_caller(
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
@@ -217,7 +222,7 @@ def warn_repeats(distinct, n):
 def warn_respelt(
     given:list, # [N] lists of texts
     found:list, # [N] the same lists, as sets spell them
-    canonicalize=None, # Text to canonical form or None
+    canonicalize:Callable|None=None, # Text to canonical form or None
 )->None:
     "Warn of targets that sets spell otherwise than they were given"
     texts = [pair for lists in zip(given, found) for pair in zip(*lists)]

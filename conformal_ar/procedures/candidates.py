@@ -16,7 +16,7 @@ from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/13_candidates.ipynb #13000006
 def candidate_p_values(
-    cp,                  # A calibrated procedure
+    cp:object,                  # A calibrated procedure
     inputs:Sequence|str, # [n] inputs; or one text
     candidates:Sequence, # [n] lists of texts, some for each input; or those of the one
     **kwargs,            # For scoring or search (progress, batch_size, max_rows)

@@ -65,8 +65,9 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def target_scores(self:DynamicConformalBeams, pairs, batch_size=256, progress=False,
-                   max_rows=None):
+def target_scores(self:DynamicConformalBeams, pairs, batch_size:int=256,
+                  progress:bool=False,
+                   max_rows:int=None):
     inputs = take(pairs.inputs, pairs.owner)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
                          progress=progress)
@@ -83,7 +84,7 @@ def decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #dc68d27a
 @patch
-def fit_group(self:DynamicConformalBeams, label, scores, groups):
+def fit_group(self:DynamicConformalBeams, label:object, scores:np.ndarray, groups:int):
     "Thresholds of one group; those of targets up to an edge are spent on as many steps"
     if not isinstance(self.group, by_length):
         return Procedure.fit_group(self, label, scores, groups)

@@ -19,11 +19,11 @@ from ..theory.groups import by_length
 FORMAT = 5    # of the file
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #b91f1272
-def checksum(data):
+def checksum(data:dict):
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #bffa5608
-def parsed_file(path):
+def parsed_file(path:str):
     "What a file holds, if it is whole and of this format"
     corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
     try:
@@ -39,7 +39,7 @@ def parsed_file(path):
     return data
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #901dba9f
-def check_fingerprint(path, saved, now):
+def check_fingerprint(path:str, saved:str|None, now:str|None):
     "The quick first look: `ValueError` for a model of other weights or tokens"
     if saved != now: raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
@@ -47,7 +47,7 @@ def check_fingerprint(path, saved, now):
         "calibrate again")
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a290cc19
-def checked_probe(path, fields, model):
+def checked_probe(path:str, fields:dict|None, model:object):
     "The probe pairs, scored again; a warning where there are none"
     from conformal_ar.procedures.probes import Probe # which loads torch
     if fields is None: return warn_caller(
@@ -76,7 +76,7 @@ def identifies(
     return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #98faef6a
-def same_function(path, what, saved, given):
+def same_function(path:str, what:str, saved:str|None, given:Callable|None):
     "The function to use, or an error that says what to give"
     if isinstance(saved, list): return by_length(saved)
     if saved is None and given is None: return None
@@ -89,7 +89,7 @@ def same_function(path, what, saved, given):
     return given
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #32cdd43b
-def check_kind(path, cls, kind, data, part_of):
+def check_kind(path:str, cls, kind:type|None, data:dict, part_of:str):
     "`ValueError` for a file of another procedure, or of one that is built on it"
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "

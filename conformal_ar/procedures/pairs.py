@@ -66,15 +66,15 @@ def encode_targets(
 
 # %% ../../nbs/procedures/00_pairs.ipynb #a9875e72
 def warn_missed(
-    lost:np.ndarray, # [T] targets that no set can hold
+    lost:np.ndarray, # [T] targets that no member can be
     why:str,         # What is wrong with them
     first:str="",    # The first of them
 )->None:
-    "Warn that no set can hold some targets, if there are any"
+    "Warn that no member can be one of some targets, if there are any"
     if lost.any(): warn_caller(
-        f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; no set can "
-        "hold them, and a pair that has no other target counts as a miss"
-        f"{first and f' ({first})'}")
+        f"{lost.sum()} of {len(lost)} targets ({lost.mean():.2%}) {why}; only "
+        "open lines (max_lines=) can hold them: without, a pair that has no other "
+        f"target counts as a miss{first and f' ({first})'}")
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8c6cc675
 class Pairs(NamedTuple):

@@ -98,7 +98,7 @@ def of(cls:Probe,
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
 @patch
-def encodes(self:Probe, model):
+def encodes(self:Probe, model:Autoregressor):
     "Does the model encode the texts of the pairs to their ids?"
     try: ids = model.encode(self.texts).cpu()
     except (ValueError, TypeError, LookupError, AttributeError): return False
@@ -130,13 +130,13 @@ def check(self:Probe,
     self.due = now + (now - start)/SHARE # when to look again
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca87
-def fingerprint_or_none(model):
+def fingerprint_or_none(model:object):
     "Of a model; None where rules have no name"
     try: return optional(model, "fingerprint")()
     except (ValueError, TypeError, AttributeError): return None
 
 def rules_of(
-    model, # Autoregressor
+    model:object, # Autoregressor
 )->list: # For each wrapper: a fingerprint without weights, and the kinds of its rules
     "What the wrappers of a model do; they hold a model as `ar`"
     found = []
@@ -205,7 +205,7 @@ def _reading(tokenizer):
 
 # %% ../../nbs/procedures/10_probes.ipynb #7541b49c
 def visible_state(
-    model, # Or what a model holds
+    model:object, # Or what a model holds
 ): # Equal where nothing that is cheap to see has moved
     "What is cheap to see of a model"
     tensors = []

@@ -38,7 +38,7 @@ class Probe:
         pairs: Of a calibration, or others of their kind
         max_len: Most tokens of a target that a set may hold"""
         ...
-    def encodes(self, model):
+    def encodes(self, model: Autoregressor):
         """Does the model encode the texts of the pairs to their ids?"""
         ...
     def _ways(self, model):
@@ -72,10 +72,10 @@ def _mean_difference(these, those):
 def _rounding(model, seen):
     """How far rounding may move scores whose ways differ by so much"""
     ...
-def fingerprint_or_none(model):
+def fingerprint_or_none(model: object):
     """Of a model; None where rules have no name"""
     ...
-def rules_of(model) -> list:
+def rules_of(model: object) -> list:
     """What the wrappers of a model do; they hold a model as `ar`
 
     model: Autoregressor"""
@@ -94,7 +94,7 @@ def _content(value, depth, tensors):
 def _reading(tokenizer):
     """How a tokenizer reads texts, and its number of tokens"""
     ...
-def visible_state(model):
+def visible_state(model: object):
     """What is cheap to see of a model
 
     model: Or what a model holds"""

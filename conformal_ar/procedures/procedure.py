@@ -170,11 +170,12 @@ def scores(self:Procedure,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #39ca1a46
 @patch
-def lengths(self:Procedure, ids): return target_lengths(ids, self.model.end_token_id)
+def lengths(self:Procedure, ids:torch.Tensor): return target_lengths(ids,
+            self.model.end_token_id)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
-def check_model(self:Procedure, pairs, probe=None, batch_size=256):
+def check_model(self:Procedure, pairs:Pairs, probe:tuple|None=None, batch_size:int=256):
     "`ValueError` unless a score is a function of its pair; keeps a probe"
     asked = take(pairs.inputs, pairs.owner)
     check_adapter(self.model, asked, pairs.ids[:, :self.max_len], batch_size=batch_size)
@@ -245,7 +246,7 @@ def _row_groups(self:Procedure, table, inputs):
 
 # %% ../../nbs/procedures/02_procedure.ipynb #dfa78839
 @patch
-def fill_empty(self:Procedure, table, inputs, **kwargs):
+def fill_empty(self:Procedure, table:Hypotheses, inputs:Sequence, **kwargs):
     "The table with the best sequence of each input that had no row"
     empty = np.flatnonzero(table.set_sizes == 0)
     if len(empty) == 0: return table
@@ -288,7 +289,7 @@ def predict(self:Procedure,
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003e
 @patch
 @delegates(candidate_p_values)
-def p_values(self:Procedure, inputs, candidates, **kwargs):
+def p_values(self:Procedure, inputs:Sequence, candidates:Sequence, **kwargs):
     "P-values in (0, 1] of given texts, whether they are members or not"
     return candidate_p_values(copy(self), inputs, candidates, **kwargs)
 

@@ -3,6 +3,7 @@ from typing import Any, overload
 from pathlib import Path
 from typing import Callable, Sequence
 import numpy as np
+import torch
 from ..search.autoregressive import Autoregressor
 from .calibration import Calibration
 from .evaluation import Evaluation
@@ -69,8 +70,8 @@ class Procedure(Calibration):
 
         pairs: From read"""
         ...
-    def lengths(self, ids): ...
-    def check_model(self, pairs, probe=None, batch_size=256):
+    def lengths(self, ids: torch.Tensor): ...
+    def check_model(self, pairs: Pairs, probe: tuple | None=None, batch_size: int=256):
         """`ValueError` unless a score is a function of its pair; keeps a probe"""
         ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
@@ -96,7 +97,7 @@ class Procedure(Calibration):
     def _row_groups(self, table, inputs):
         """[R] number of the group of each hypothesis"""
         ...
-    def fill_empty(self, table, inputs, **kwargs):
+    def fill_empty(self, table: Hypotheses, inputs: Sequence, **kwargs):
         """The table with the best sequence of each input that had no row"""
         ...
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
@@ -113,7 +114,7 @@ class Procedure(Calibration):
     def predict(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> list[PredictionSet]:
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
         ...
-    def p_values(self, inputs, candidates, **kwargs):
+    def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs):
         """P-values in (0, 1] of given texts, whether they are members or not"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> Evaluation:

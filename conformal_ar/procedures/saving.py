@@ -58,7 +58,7 @@ def read_calibration(
 
 # %% ../../nbs/procedures/08_saving.ipynb #5d5c6a90
 def saved_fields(
-    procedure,  # A calibrated procedure
+    procedure:object,  # A calibrated procedure
     notes:dict, # What else to keep with it, as JSON
 )->dict: # What JSON can hold
     "The fields of a calibration"
@@ -90,7 +90,7 @@ def _saved(label, found):
 
 # %% ../../nbs/procedures/08_saving.ipynb #d4fd93fc
 def fingerprint_of_model(
-    model, # Autoregressor
+    model:object, # Autoregressor
 )->str|None: # None where it has no fingerprint()
     "A name for what the scores of a model depend on"
     from conformal_ar.search.autoregressive import optional # which loads torch
@@ -126,7 +126,7 @@ def _functions(path, kind, saved, options):
 def restored(
     cls:type,        # Procedure, or a kind of it
     folder:str|Path, # Folder with conformal.json, the file, or a shipped name
-    model=None,      # The model it was calibrated with; None: the shipped one
+    model:object=None,      # The model it was calibrated with; None: the shipped one
     part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
@@ -154,7 +154,7 @@ def restored(
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
-def saved_kind(cls, data):
+def saved_kind(cls, data:dict):
     "The class that wrote a calibration, if it is cls or derives from it; else None"
     module, below = data.get("module", ""), [cls]
     if module.startswith("conformal_ar."): import_module(module) # those of tasks too

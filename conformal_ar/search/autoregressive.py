@@ -71,13 +71,14 @@ class Defaults:
     spells = None         # spells(token) gives the text of a token
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 
-    def __init__(self, model): # a wrapper has models below it
+    def __init__(self, model:object): # a wrapper has models below it
         self.bare = self.unmasked = model
-    def check(self, inputs): "Raise for the first input that the model cannot take"
+    def check(self,
+              inputs:Sequence): "Raise for the first input that the model cannot take"
     def fingerprint(self): "A name for the weights: no calibration meets others"
 
 def optional(
-    model,    # An Autoregressor
+    model:object,    # An Autoregressor
     name:str, # Of a part in Defaults
 ):
     "What a model says of itself, or the default"

@@ -55,12 +55,12 @@ class Hypotheses:
         return self.sums / self.length
 
     def __len__(self): return len(self.owner)
-    def prefix_scores(self, normalize=True, steps=None):
+    def prefix_scores(self, normalize=True, steps:int=None):
         "[R, L] or [R, steps] scores of prefixes, in nats (per token if normalised)"
         scores = cumulative_scores(self.log_probs, self.length, normalize)
         if steps is None: return scores
         return np.pad(scores, ((0, 0), (0, steps - scores.shape[1])), mode="edge")
-    def select(self, keep):
+    def select(self, keep:np.ndarray):
         "The rows that the mask or index `keep` [R] picks, with the same inputs"
         rows = ["owner", "tokens", "length", "log_probs"]
         if self.open_scores is not None: rows.append("open_scores")
@@ -101,7 +101,7 @@ def gather(
     return table.select(np.lexsort((-scores, table.owner)))
 
 # %% ../../nbs/search/04_hypotheses.ipynb #c255195a
-def check_thresholds(thresholds, max_len, n=1):
+def check_thresholds(thresholds:np.ndarray, max_len:int, n:int=1):
     "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for what cannot be one"
     t = np.asarray(thresholds, dtype=np.float64)
     t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t

@@ -43,7 +43,7 @@ def take(
     if isinstance(inputs, (np.ndarray, torch.Tensor)): return inputs[index]
     return [inputs[i] for i in index]
 
-def input_length(x):
+def input_length(x:object):
     "How many characters or items an input has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
@@ -108,7 +108,7 @@ def check_ids(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #46e41bde
 def check_log_probs(
-    log_probs, # [R, …] log-probabilities of any shape; tensor or array
+    log_probs:object, # [R, …] log-probabilities of any shape; tensor or array
     owner:Sequence[int],    # [R] the input that each row belongs to
 ):
     "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
@@ -126,8 +126,8 @@ def check_log_probs(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #7f2c8b4e
 def to_device(
-    x,      # A tensor or list of whole numbers, or a slice, which has no place
-    device, # Where it is needed
+    x:object,      # A tensor or list of whole numbers, or a slice, which has no place
+    device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
     if isinstance(x, slice): return x

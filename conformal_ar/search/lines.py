@@ -7,7 +7,7 @@ __all__ = ['EVERYTHING', 'NODE', 'Walk', 'ScoreWalk', 'wanted', 'fetch', 'grown'
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b003
 from dataclasses import replace
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ NODE = np.dtype([                # a prefix of one input
 # %% ../../nbs/search/09_lines.ipynb #ab35b008
 class Walk:
     "The lines of some inputs, grown side by side"
-    def __init__(self, n, max_lines, max_len, thresholds):
+    def __init__(self, n:int, max_lines:int, max_len:int, thresholds:np.ndarray):
         self.n, self.m, self.max_len = n, max_lines, max_len
         self.threshold, self.going = thresholds, thresholds > EVERYTHING
         self.bar = np.full(n, -np.inf) # Q: the greatest threshold that stops the walk
@@ -75,7 +75,8 @@ class Walk:
 # %% ../../nbs/search/09_lines.ipynb #ab35b030
 class ScoreWalk(Walk):
     "The same, down to the scores of targets"
-    def __init__(self, n, max_lines, max_len, targets, lengths):
+    def __init__(self, n:int, max_lines:int, max_len:int, targets:np.ndarray,
+                 lengths:np.ndarray):
         super().__init__(n, max_lines, max_len, np.full(n, np.nextafter(EVERYTHING, 0)))
         self.targets, self.lengths = targets, lengths   # [n, L], [n]
         self.scores = np.full(n, EVERYTHING)
@@ -83,7 +84,7 @@ class ScoreWalk(Walk):
         self.paths[:, 0] = np.arange(n)
         self.depth, self.known = np.zeros((2, n), int) # present; fetched
 
-    def settle(self, i, top):
+    def settle(self, i:int, top:int):
         "Find the scores that this expansion decides"
         sums, bar, depth = self.nodes["sum"], self.bar[i], self.depth[i]
         own = top == self.paths[i, depth]
@@ -94,7 +95,7 @@ class ScoreWalk(Walk):
         found = np.where(whole, p, np.minimum(p, bar))
         self.scores[i[~on]] = np.maximum(found, EVERYTHING)[~on]
 
-    def follow(self, ids):
+    def follow(self, ids:np.ndarray):
         "Note where the targets go on, among children that were fetched"
         i = self.nodes["owner"][ids]
         i = i[self.paths[i, self.known[i]] == ids]
@@ -111,7 +112,7 @@ class ScoreWalk(Walk):
         return self.nodes["sum"][self.paths[np.arange(self.n), self.known]]
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b032
-def wanted(walk):
+def wanted(walk:object):
     "[R] prefixes to fetch the children of in one call, with one state as parent"
     nodes, top = walk.nodes, walk.top()
     least = np.where(walk.going, np.minimum(walk.least(), 0), np.inf)
@@ -128,7 +129,8 @@ def wanted(walk):
     return ids[np.sort(some[sums[some] > -np.inf])]
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b033
-def fetch(ar, inputs, walk, ids, certified):
+def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
+          certified:np.ndarray):
     "Fetch the best m + 1 children of prefixes `ids`, all that count"
     nodes, owner = walk.nodes, walk.nodes["owner"][ids]
     sums, least, told = nodes["sum"][ids, None], walk.least()[owner, None], {}
@@ -165,7 +167,8 @@ def fetch(ar, inputs, walk, ids, certified):
         certified[owner[few & incomplete.numpy()]] = False
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b012
-def grown(ar, inputs, make, max_lines, max_len, max_rows=1024, progress=False):
+def grown(ar:Autoregressor, inputs:Sequence, make:Callable, max_lines:int, max_len:int,
+          max_rows:int=1024, progress:bool=False):
     "Batch by batch: its inputs, their walk at its end, did the model give all of it?"
     check_count(max_rows, "max_rows")
     size = max(1, max_rows//max_lines)

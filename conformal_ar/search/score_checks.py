@@ -69,7 +69,7 @@ def _walked(ar, twice):
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e2
 class AdapterError(ValueError):
     "A model whose scores no calibration can rely on; `what` says why"
-    def __init__(self, name, what, why, how):
+    def __init__(self, name:str, what:str, why:str, how:str):
         super().__init__(f"{name} {what} ({why}): {how}")
         self.what, self.why = what, why
 

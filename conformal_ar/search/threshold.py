@@ -32,11 +32,11 @@ class Prefixes(NamedTuple):
     @property
     def n(self): return len(self.owner)
 
-    def pick(self, rows):
+    def pick(self, rows:object):
         "Some rows, repeats allowed"
         return Prefixes(*(column[rows] for column in self))
 
-    def extend(self, rows, tokens, log_probs, step):
+    def extend(self, rows, tokens, log_probs:np.ndarray, step:int):
         "Continue `rows`, which have `step - 1` tokens, by one more"
         def longer(column, last):
             last = last[:, None].astype(column.dtype, copy=False)
@@ -45,7 +45,7 @@ class Prefixes(NamedTuple):
                         longer(self.log_probs, log_probs), np.full(len(rows), step),
                         self.sums[rows] + log_probs)
 
-    def join(self, others, pad_token_id):
+    def join(self, others:object, pad_token_id:int):
         "These and others, padded to one width"
         sums = np.concatenate([self.sums, others.sums])
         return Prefixes(**stacked([self, others], pad_token_id), sums=sums)
@@ -111,8 +111,9 @@ def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
 # %% ../../nbs/search/02_threshold.ipynb #f2961d56
 class Walk:
     "The bookkeeping of one threshold search"
-    def __init__(self, ar, thresholds, max_len, normalize,
-                 max_rows, max_candidates, n, targets=None):
+    def __init__(self, ar:Autoregressor, thresholds:np.ndarray, max_len:int,
+                 normalize:bool,
+                 max_rows:int, max_candidates:int|None, n:int, targets:object=None):
         self.ar, self.thresholds = ar, thresholds
         self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
@@ -122,14 +123,14 @@ class Walk:
         self.certified, self.finished = np.ones(n, bool), np.zeros(n, bool)
         self.growth = 4. # rows per input at the widest step: a first guess
 
-    def threshold(self, owner, step):
+    def threshold(self, owner:np.ndarray, step:int):
         "[R] least scores after `step` tokens"
         column = self.thresholds[:, min(step, self.thresholds.shape[1]) - 1]
         return column[owner] if len(column) > 1 else column.repeat(len(owner))
 
 # %% ../../nbs/search/02_threshold.ipynb #836601e7
 @patch
-def expand(self:Walk, live, log_probs, step):
+def expand(self:Walk, live:object, log_probs:torch.Tensor, step:int):
     "Record what ends at this step; rows, tokens and log-probabilities of what goes on"
     self.expanded += live.n
     self.last_step[live.owner] = np.maximum(self.last_step[live.owner], step)
@@ -145,7 +146,8 @@ def expand(self:Walk, live, log_probs, step):
 
 # %% ../../nbs/search/02_threshold.ipynb #232dcd5f
 @patch
-def within_budget(self:Walk, live, rows, tokens, values):
+def within_budget(self:Walk, live:object, rows:object, tokens:object,
+                  values:np.ndarray):
     "At most `max_candidates` prefixes of an input go on"
     most = self.max_candidates
     if most is None or len(rows) <= most: return rows, tokens, values
@@ -156,7 +158,7 @@ def within_budget(self:Walk, live, rows, tokens, values):
 
 # %% ../../nbs/search/02_threshold.ipynb #43b8223c
 @patch
-def with_targets(self:Walk, live, rows, tokens, values):
+def with_targets(self:Walk, live:object, rows:object, tokens:object, values:np.ndarray):
     "Only rows of inputs whose target is among them"
     if self.targets is None or not len(rows): return rows, tokens, values
     owner = live.owner[rows]
@@ -167,7 +169,7 @@ def with_targets(self:Walk, live, rows, tokens, values):
 
 # %% ../../nbs/search/02_threshold.ipynb #2af9bf9e
 @patch
-def part_size(self:Walk, waiting):
+def part_size(self:Walk, waiting:list):
     "Rows of the next part; what waits weighs at most `3*max_rows` of full length"
     held = sum(live.n*step for _, live, _, step in waiting)/self.max_len
     size = min(self.max_rows, max(1, int(3*self.max_rows - held)//2))
@@ -175,7 +177,7 @@ def part_size(self:Walk, waiting):
 
 # %% ../../nbs/search/02_threshold.ipynb #9ce9ba2c
 @patch
-def floor_for(self:Walk, live, step):
+def floor_for(self:Walk, live:object, step:int):
     "What else the model is told, if it takes that"
     if not optional(self.ar, "takes_floor"): return {}
     size = step if self.normalize else 1
@@ -184,14 +186,14 @@ def floor_for(self:Walk, live, step):
 
 # %% ../../nbs/search/02_threshold.ipynb #5f9675da
 @patch
-def certify(self:Walk, live, state):
+def certify(self:Walk, live:object, state:object):
     "Mark the inputs of rows that may lack a token"
     incomplete = getattr(state, "incomplete", None)
     if incomplete is not None: self.certified[live.owner[incomplete.numpy()]] = False
 
 # %% ../../nbs/search/02_threshold.ipynb #d13adba7
 @patch
-def run(self:Walk, inputs, owner):
+def run(self:Walk, inputs:Sequence, owner:np.ndarray):
     "Search a few inputs to the end, depth first"
     live, step, waiting = empty_prefixes(owner), 1, []
     state, log_probs = self.ar.start(inputs, **self.floor_for(live, step))
@@ -214,7 +216,7 @@ def run(self:Walk, inputs, owner):
 
 # %% ../../nbs/search/02_threshold.ipynb #140356d3
 @patch
-def run_all(self:Walk, inputs, progress, desc):
+def run_all(self:Walk, inputs:Sequence, progress:bool, desc:str):
     "Search all inputs, as many at a time as fill `max_rows` at their widest step"
     def size(): return max(1, int(self.max_rows/self.growth))
     for batch in batches_by_length(inputs, size, progress, desc):
@@ -225,7 +227,7 @@ def run_all(self:Walk, inputs, progress, desc):
 
 # %% ../../nbs/search/02_threshold.ipynb #6386bf65
 @patch
-def table(self:Walk, stop):
+def table(self:Walk, stop:object):
     "What was found so far"
     t = self.thresholds
     width = None if t.shape[1] == 1 else self.max_len

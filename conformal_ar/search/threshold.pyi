@@ -14,13 +14,13 @@ class Prefixes(NamedTuple):
     sums: np.ndarray
     @property
     def n(self): ...
-    def pick(self, rows):
+    def pick(self, rows: object):
         """Some rows, repeats allowed"""
         ...
-    def extend(self, rows, tokens, log_probs, step):
+    def extend(self, rows, tokens, log_probs: np.ndarray, step: int):
         """Continue `rows`, which have `step - 1` tokens, by one more"""
         ...
-    def join(self, others, pad_token_id):
+    def join(self, others: object, pad_token_id: int):
         """These and others, padded to one width"""
         ...
 def empty_prefixes(owner: Sequence[int]) -> Prefixes:
@@ -65,35 +65,35 @@ class Walk:
     thresholds: Any
     truncated: Any
     widest: Any
-    def __init__(self, ar, thresholds, max_len, normalize, max_rows, max_candidates, n, targets=None): ...
-    def threshold(self, owner, step):
+    def __init__(self, ar: Autoregressor, thresholds: np.ndarray, max_len: int, normalize: bool, max_rows: int, max_candidates: int | None, n: int, targets: object=None): ...
+    def threshold(self, owner: np.ndarray, step: int):
         """[R] least scores after `step` tokens"""
         ...
-    def expand(self, live, log_probs, step):
+    def expand(self, live: object, log_probs: torch.Tensor, step: int):
         """Record what ends at this step; rows, tokens and log-probabilities of what goes on"""
         ...
-    def within_budget(self, live, rows, tokens, values):
+    def within_budget(self, live: object, rows: object, tokens: object, values: np.ndarray):
         """At most `max_candidates` prefixes of an input go on"""
         ...
-    def with_targets(self, live, rows, tokens, values):
+    def with_targets(self, live: object, rows: object, tokens: object, values: np.ndarray):
         """Only rows of inputs whose target is among them"""
         ...
-    def part_size(self, waiting):
+    def part_size(self, waiting: list):
         """Rows of the next part; what waits weighs at most `3*max_rows` of full length"""
         ...
-    def floor_for(self, live, step):
+    def floor_for(self, live: object, step: int):
         """What else the model is told, if it takes that"""
         ...
-    def certify(self, live, state):
+    def certify(self, live: object, state: object):
         """Mark the inputs of rows that may lack a token"""
         ...
-    def run(self, inputs, owner):
+    def run(self, inputs: Sequence, owner: np.ndarray):
         """Search a few inputs to the end, depth first"""
         ...
-    def run_all(self, inputs, progress, desc):
+    def run_all(self, inputs: Sequence, progress: bool, desc: str):
         """Search all inputs, as many at a time as fill `max_rows` at their widest step"""
         ...
-    def table(self, stop):
+    def table(self, stop: object):
         """What was found so far"""
         ...
 def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:

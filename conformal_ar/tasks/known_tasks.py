@@ -64,6 +64,11 @@ class Molecules(Task):
                 "Bromination": "COc1ccccc1.BrBr"}
     label = "What goes into the flask: SMILES, with dots between"
 
+    @property
+    def forms(self):
+        from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
+        return canonical, without_salts, by_inchi
+
     @cache
     def pool(self):
         "Held-out reactions, and those of validation"
@@ -116,11 +121,6 @@ class Reactions(Molecules):
     demo_pairs, demo_coverages = (400, 200), (0.8, 0.9)
     demo_procedures = {"level-sets": {}}
 
-    @property
-    def forms(self):
-        from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
-        return canonical, without_salts, by_inchi
-
     def open(self, device=None, dtype=None, engine=None):
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
@@ -147,9 +147,7 @@ class SmilesReactions(Molecules):
     demo_procedures = {"level-sets": {}, "subsets": {}}
 
     @property
-    def forms(self):
-        from conformal_ar.tasks.chemistry import by_inchi, canonical, without_salts
-        return canonical, without_salts, by_inchi, None
+    def forms(self): return *super().forms, None
 
     def clean(self, model):
         from conformal_ar.tasks.reaction_inputs import CleanSources

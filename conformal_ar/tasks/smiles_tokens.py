@@ -69,7 +69,7 @@ def smiles_pattern(
 def smiles_tokenizer(
     words:list, # Tokens, among them <pad>, </s> and <unk>
     max_len:int=512 # Most tokens of a source, end token included
-)->"PreTrainedTokenizerFast":
+): # PreTrainedTokenizerFast
     "A tokenizer of SMILES: atom-wise, and with the longer pieces among the words"
     from tokenizers import Regex, Tokenizer
     from tokenizers.decoders import Fuse

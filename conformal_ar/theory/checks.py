@@ -11,6 +11,7 @@ import json, sys, warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
+from typing import Callable
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def check_log_likelihoods(
     return scores
 
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
-def check_ranks(scores, ranks)->list:
+def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
     "Ranks that fit the scores; an error where they do not"
     ranks, (n, steps) = [check_count(k, "every rank", 0) for k in ranks], scores.shape
     if len(ranks) == steps and sum(ranks) <= n: return ranks
@@ -81,7 +82,8 @@ def check_ranks(scores, ranks)->list:
                      f"scores of {n} rows and {steps} columns")
 
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
-def check_guarantee(coverage, kind, n, k, confidence, population, kinds):
+def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|None,
+                    population:str|None, kinds:list):
     "An error for what no calibration can guarantee"
     if kind not in kinds: raise ValueError(
         f"kind must be one of {', '.join(kinds)}; got {kind!r}")
@@ -98,7 +100,7 @@ def check_guarantee(coverage, kind, n, k, confidence, population, kinds):
 
 # %% ../../nbs/theory/06_checks.ipynb #b026aaff
 def group_key(
-    label, # What the function gives for an input
+    label:object, # What the function gives for an input
 )->str: # The label as JSON
     "A key for a group, the same once saved; `TypeError` for what cannot be one"
     try:
@@ -119,13 +121,13 @@ def group_label(
     return thaw(json.loads(key))
 
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
-def refuse_group_of(group, i, x, error):
+def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
     "An error that names the input for which the function gives no group"
     name = getattr(group, "__name__", group)
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
-def check_labels(group, labels, n):
+def check_labels(group:Callable|None, labels:list|None, n:int):
     "An error unless there is one label per pair where there are groups, and else none"
     if group is None and labels is not None: raise ValueError(
         "groups of pairs are given, but no group= that predicts by them: give it "
@@ -134,7 +136,7 @@ def check_labels(group, labels, n):
     if group is not None and len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
 
-def check_calibrated_groups(found, known):
+def check_calibrated_groups(found:list, known:list):
     "An error for inputs in groups that were not calibrated"
     new = [i for i, label in enumerate(found) if label not in known]
     if new: raise ValueError(

@@ -33,7 +33,7 @@ def check_feasible(
         f"for alpha = {alpha} is {smallest_n_cal(alpha, steps)}")
 
 # %% ../../nbs/theory/07_feasible_checks.ipynb #f95103a3
-def refuse_coverage(coverage, n, k, steps):
+def refuse_coverage(coverage:float, n:int, k:int, steps:int):
     "An error that says which coverage can be guaranteed, and what `coverage` takes"
     need = ceil(steps/(1 - check_risk(coverage, "coverage"))) - 1
     most = Fraction(max(0, n + 1 - steps), n + 1)
@@ -45,7 +45,7 @@ def refuse_coverage(coverage, n, k, steps):
         f"{', or fewer steps' if steps > 1 else ''}")
 
 # %% ../../nbs/theory/07_feasible_checks.ipynb #66aa4e0b
-def refuse_confidence(coverage, n, delta):
+def refuse_confidence(coverage:float, n:int, delta:float):
     "An error that says what so few pairs give, and how many `coverage` takes"
     raise ValueError(
         f"{n} calibration pairs cannot give a coverage of {coverage:g} with "

@@ -51,7 +51,7 @@ class by_length:
         "The groups of lengths"
         return np.searchsorted(self.edges, lengths)
 
-    def labels_of(self, lengths):
+    def labels_of(self, lengths:np.ndarray):
         "[R] labels of the groups of lengths"
         labels = self.labels
         return [labels[g] for g in self.of(lengths)]

@@ -14,14 +14,17 @@
   const SMALL = ["23", "33", "24", "34", "44", "25", "35", "45", "55", "28", "46", "37"]; // digits of two numbers
   const checks = {
     additions: t => {
-      const digits = t.match(/^(0|[1-9]\d{0,7})\+(0|[1-9]\d{0,7})=?$/);
+      const digits = t.match(/^0*(0|[1-9]\d{0,7})\+0*(0|[1-9]\d{0,7})=?$/); // 007 is 7
       if (!digits) throw Error("Type two numbers of at most 8 digits, as 34+58.");
       const sizes = [digits[1], digits[2]].map(d => d.length).sort((a, b) => a - b);
-      return {text: t.replace(/=?$/, "="), known: sizes[1] < 3 || SMALL.includes(sizes.join(""))};
+      return {text: `${digits[1]}+${digits[2]}=`, known: sizes[1] < 3 || SMALL.includes(sizes.join(""))};
     },
     dates: t => {
       const known = /^([A-Z][a-z]+ \d{1,2}, \d{4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{2})$/;
       if (!known.test(t)) throw Error("Type a date as 9/6/80, 9.6.1980 or June 9, 1980.");
+      const [a, b] = t.split(/[ ,./]+/), day = (d, m) => m > 0 && m < 13 && d > 0 && d <= new Date(2000, m, 0).getDate();
+      const there = isNaN(a) ? day(b, new Date(`${a} 1, 2000`).getMonth() + 1) : day(a, b) || t.includes("/") && day(b, a);
+      if (!there) throw Error(`There is no such day as ${t}.`);
       const [year] = t.match(/\d{4}$/) || [2000];
       return {text: t, known: year >= 1950 && year < 2050};
     },
