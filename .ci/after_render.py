@@ -92,7 +92,7 @@ def single_formulas(text, page):
     known = {tuple(re.sub(r"<[^>]*>", "", o).strip() for o in found) for found in
              re.findall(r"(?s)<math\b[^>]*>(.*?)<annotation[^>]*>(.*?)</annotation>", html)}
     for shown, tex in sorted(known, key=lambda o: -len("".join(o))):
-        if shown.isdigit(): continue # 11 may be eleven
+        if shown.isdigit() and shown == tex: continue # 11 may be eleven
         for form in (str, unescape): # the index has entities, `own_text` has none
             space = r"\s*" if "\\" in tex else ""
             twice = re.escape(form(shown)) + space + re.escape(form(tex))

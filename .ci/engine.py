@@ -105,7 +105,7 @@ def answers(server):
     "What the server answers, as an example for the small server of the notebook"
     body = dict(model="tiny", prompt=[[1, 5, 9]], max_tokens=1, temperature=0, return_tokens_as_token_ids=True)
     wanted = dict(next_token=dict(logprobs=2), some=dict(logprobs=0, logprob_token_ids=[0, 7]), own=dict(prompt_logprobs=0))
-    return {name: server.send("/completions", {**body, **what}) for name, what in wanted.items()}
+    return {name: server._send("/completions", {**body, **what}) for name, what in wanted.items()}
 
 def refusals(url, tokenizer):
     "What is said where server and adapter do not fit"

@@ -185,7 +185,7 @@ def main():
     args = parser.parse_args()
     if args.here: run_here(Path(args.names[0]), args.flags)
     wrong = 0 if args.names or args.flags else run_checks()
-    if not (args.names or args.flags): subprocess.run([sys.executable, root/".ci/counts.py"]) # tells; the checks above fail
+    if not (args.names or args.flags): wrong += subprocess.run([sys.executable, root/".ci/counts.py"]).returncode
     passed, failed, skipped = run_notebooks(args.names, args.flags, args.workers, args.limit)
     if wrong: print(f"{wrong} of the checks above failed: see what to run there")
     if args.names and not passed + failed + skipped: print("no notebook of that name")

@@ -50,13 +50,13 @@ class Opened:
     "A calibration that was opened: other coverages of an input need no new search"
     most = 20 # inputs whose search is kept
     def __init__(self,
-        cp, # A calibrated procedure
+        cp:object, # A calibrated procedure
         task:Task, # What its texts are
     ):
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         if task.maps: cp.maps = True # its tables have reactions and side products
 
-    def coverage(self, asked):
+    def coverage(self, asked:float|None):
         "The coverage of its sets, which cannot be chosen where no scores were kept"
         return asked if self.cp.nested else self.cp.guarantee.coverage
 
@@ -106,7 +106,7 @@ def _band(cp, confidence=0.95):
 
 # %% ../../nbs/cli/05_app.ipynb #7e3521ec
 def in_words(
-    cp, # A calibrated procedure
+    cp:object, # A calibrated procedure
 )->str:
     "What is guaranteed of a set, at a coverage fixed beforehand and at any other"
     return (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "

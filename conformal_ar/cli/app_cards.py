@@ -58,8 +58,8 @@ def _numbers(s, i):
 
 # %% ../../nbs/cli/09_app_cards.ipynb #3fed48a2
 def set_html(
-    s,    # A prediction set
-    task, # What its texts are
+    s:object,    # A prediction set
+    task:object, # What its texts are
 )->str:
     "The members of a set as cards: rank, probability, p-value"
     if not len(s): return html_tag("p", _empty)

@@ -9,6 +9,7 @@ __all__ = ['SKETCHER', 'history_html', 'sketcher_route', 'answer_links', 'add_ro
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Callable
 
 from .app import answer, open_calibration
 from .app_cards import html_tag
@@ -39,7 +40,7 @@ SKETCHER = html_tag("p", _hint) + html_tag("iframe", src="/sketcher/sketcher.htm
 
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139
 def answer_links(
-    gr,     # The module gradio
+    gr:object,     # The module gradio
     blocks:object, # The open application
     tabs:object, # Its tabs
     pages:dict, # Name of a task to its page
@@ -75,7 +76,7 @@ def _route(task:str, text:str, more, make):
     except Exception as e: return dict(error=explain_error(e)[0])
 
 def add_routes(
-    gr, # The module gradio; a Blocks is open
+    gr:object, # The module gradio; a Blocks is open
 ):
     "The two routes for programs"
     def predict(task:str, text:str, coverage:float)->dict:
@@ -106,7 +107,7 @@ def _refusal(method, headers):
 
 # %% ../../nbs/cli/08_app_routes.ipynb #1f466832
 def only_here(
-    app, # An ASGI application
+    app:Callable, # An ASGI application
 ):
     "An ASGI application for calls of its own pages, which ask no other address"
     async def limited(scope, receive, send):

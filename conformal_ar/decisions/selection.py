@@ -130,7 +130,10 @@ def decode(self:select, inputs, thresholds=None, **kwargs):
 
 # %% ../../nbs/decisions/01_selection.ipynb #7525b5ee
 @patch
-def ranked(self:select, table:object, inputs:list):
+def ranked(self:select,
+    table:object, # Hypotheses, of search
+    inputs:list,  # [n] what was asked
+)->tuple: # Sets, and [n] scores
     "Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"
     sets, f = Procedure.sets(self, table, inputs), SCORES.get(self.score, self.score)
     return sets, check_scores([f(s) if len(s) else -np.inf for s in sets])
@@ -154,7 +157,10 @@ def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
 
 # %% ../../nbs/decisions/01_selection.ipynb #3b37ad16
 @patch
-def calibrated(self:select, scores, right:np.ndarray):
+def calibrated(self:select,
+    scores,           # [n] of best answers
+    right:np.ndarray, # [n] is each right?
+):
     "From scores of best answers, and which are right: wrong ones, or a threshold"
     scores, right = check_scores(scores), np.asarray(right, bool)
     there = scores > -np.inf # the others are never taken
@@ -181,7 +187,9 @@ def _threshold(self:select, scores, right):
 
 # %% ../../nbs/decisions/01_selection.ipynb #7f4e212e
 @patch
-def taken(self:select, scores:np.ndarray):
+def taken(self:select,
+    scores:np.ndarray, # [n] of best answers
+)->np.ndarray: # [n] is each taken?
     "Which of these [n] best answers to take; with fdr from the whole list"
     if self.steps: return scores >= self.thresholds
     g, wrong, there = self.guarantee, self._found[None].scores, scores > -np.inf

@@ -66,8 +66,11 @@ class select(Procedure):
         ...
     def select(self, table, inputs=None): ...
     def decode(self, inputs, thresholds=None, **kwargs): ...
-    def ranked(self, table: object, inputs: list):
-        """Beams as sets, best answer first; [n] the score of each, −∞ where it is empty"""
+    def ranked(self, table: object, inputs: list) -> tuple:
+        """Beams as sets, best answer first; [n] the score of each, −∞ where it is empty
+
+        table: Hypotheses, of search
+        inputs: [n] what was asked"""
         ...
     def scores(self, pairs, **kwargs):
         """[N] scores of pairs; [N] is the best answer right?"""
@@ -76,11 +79,16 @@ class select(Procedure):
         """Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"""
         ...
     def calibrated(self, scores, right: np.ndarray):
-        """From scores of best answers, and which are right: wrong ones, or a threshold"""
+        """From scores of best answers, and which are right: wrong ones, or a threshold
+
+        scores: [n] of best answers
+        right: [n] is each right?"""
         ...
     def _threshold(self, scores, right): ...
-    def taken(self, scores: np.ndarray):
-        """Which of these [n] best answers to take; with fdr from the whole list"""
+    def taken(self, scores: np.ndarray) -> np.ndarray:
+        """Which of these [n] best answers to take; with fdr from the whole list
+
+        scores: [n] of best answers"""
         ...
     def sets(self, table, inputs):
         """The best answers of beams where they are taken; with fdr, of this list"""

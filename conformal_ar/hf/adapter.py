@@ -32,9 +32,9 @@ class HFModel(Texts):
     compiled_as = Compiled
 
     def __init__(self,
-        model, # Of transformers, such as a T5ForConditionalGeneration
-        tokenizer, # Its tokenizer
-        device=None, # Such as cuda, mps or cpu; the first that exists when None
+        model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
+        tokenizer:object, # Its tokenizer
+        device:str|torch.device|None=None, # Such as cuda; None: the best
         dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
         check_pair(model, tokenizer)

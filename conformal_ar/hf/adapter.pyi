@@ -15,10 +15,10 @@ class HFModel(Texts):
     model: Any
     pad_token_id: Any
     tokenizer: Any
-    def __init__(self, model, tokenizer, device=None, dtype: torch.dtype=None):
+    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None):
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
-        device: Such as cuda, mps or cpu; the first that exists when None
+        device: Such as cuda; None: the best
         dtype: To convert the weights to, in place; None: as they are"""
         ...
     def _check_kind(self, model):

@@ -22,7 +22,7 @@ from ..search.inputs_and_ids import to_device
 from .onnx import lay_rows
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
-def select_rows(cache, rows):
+def select_rows(cache:DynamicCache, rows:torch.Tensor):
     "A copy of `cache` that holds `rows`; the cache that came in keeps what it had"
     if cache.layers: rows = to_device(rows, cache.layers[0].keys.device)
     new = copy.copy(cache)
@@ -42,18 +42,19 @@ class Blocks(NamedTuple):
     bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding, if any
     cross:DynamicCache # Keys and values, one row per input
 
-    def lay(self, x):
+    def lay(self, x:torch.Tensor):
         "[n, m, ·] rows of `x` [R, ·] at their places"
         if self.rows is None: return x[None]
         return x.index_select(0, self.rows.flatten()).view(*self.rows.shape, -1)
 
-    def back(self, x):
+    def back(self, x:torch.Tensor):
         "[R, ·] rows from their places in `x` [n, m, ·]"
         x = x.flatten(0, 1)
         return x if self.place is None else x.index_select(0, self.place)
 
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
-def make_blocks(owner, cross, mask, dtype):
+def make_blocks(owner:torch.Tensor, cross:DynamicCache, mask:torch.Tensor,
+                dtype:torch.dtype):
     "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
     one = len(mask) == 1
     if one and mask.device.type == "cpu" and mask.all(): # costs an accelerator a wait
@@ -66,7 +67,8 @@ def make_blocks(owner, cross, mask, dtype):
     return Blocks(laid, place, of, bias if of is None else bias[of], cross)
 
 # %% ../../nbs/hf/03_caches.ipynb #22943d1c
-def attend_to_blocks(query, key, value, blocks, bias, scaling):
+def attend_to_blocks(query:torch.Tensor, key:torch.Tensor, value:torch.Tensor,
+                     blocks:Blocks|None, bias:torch.Tensor|None, scaling:float|None):
     "Attention of [R, H, 1, d] queries over the keys of their inputs"
     if bias is None: bias = blocks.bias
     elif blocks.bias is not None: bias = blocks.bias + bias
@@ -78,8 +80,10 @@ def attend_to_blocks(query, key, value, blocks, bias, scaling):
     return blocks.back(out.transpose(1, 2).flatten(2)).view(R, heads, 1, -1)
 
 # %% ../../nbs/hf/03_caches.ipynb #831c65c3
-def shared_attention(module, query, key, value, attention_mask, blocks=None,
-                     scaling=None, position_bias=None, **kwargs):
+def shared_attention(module:torch.nn.Module, query:torch.Tensor, key:torch.Tensor,
+                     value:torch.Tensor, attention_mask:torch.Tensor|None,
+                     blocks:Blocks|None=None, scaling:float|None=None,
+                     position_bias:torch.Tensor|None=None, **kwargs):
     "Attention whose rows share their input's keys and values where there are `blocks`"
     if (prompts := _prompts.get()) is not None:
         if position_bias is not None: raise ValueError("attention has a bias")
@@ -148,7 +152,7 @@ def _attend_prompt(module, query, key, value, blocks, scaling):
 _prompts = ContextVar("prompts", default=None) # blocks, and layers that used them
 
 @contextmanager
-def sharing(blocks):
+def sharing(blocks:Blocks|None):
     "A step in which every layer must attend to the prompts that `blocks` has in cross"
     seen = set()
     token = _prompts.set((blocks, seen))
@@ -162,7 +166,7 @@ _reasons = weakref.WeakKeyDictionary() # models that were tried: why they copy p
 
 # %% ../../nbs/hf/03_caches.ipynb #4a580017
 @torch.inference_mode()
-def why_copied(ar):
+def why_copied(ar:object):
     "Why every prefix has keys and values of its prompt; empty where it need not"
     model, config = ar.model, ar.model.config
     known, kind = _reasons.get(model), config._attn_implementation

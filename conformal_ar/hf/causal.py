@@ -35,9 +35,9 @@ class HFCausal(PromptTexts, HFModel):
     compiled_as = CompiledPrompts
 
     def __init__(self,
-        model, # Of transformers, such as a LlamaForCausalLM
-        tokenizer, # Its tokenizer
-        device=None, # Such as cuda, mps or cpu; the first that exists when None
+        model:torch.nn.Module, # Of transformers, such as a LlamaForCausalLM
+        tokenizer:object, # Its tokenizer
+        device:str|torch.device|None=None, # Such as cuda; None: the best
         dtype:torch.dtype=None, # To convert the weights to, in place; None: as they are
         chat:bool=False # Put inputs into the tokenizer's chat template?
     ):
@@ -108,7 +108,7 @@ def _read(self:PromptTexts, rows):
     return tuple(x.flip(1).to(self.device) for x in padded)
 
 @patch
-def prompts(self:PromptTexts, inputs):
+def prompts(self:PromptTexts, inputs:list):
     "What the model reads before a target: ids [B, P] and their mask"
     return self._encoded(inputs)
 

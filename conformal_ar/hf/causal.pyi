@@ -16,7 +16,7 @@ class PromptTexts(Texts):
     def _read(self, rows):
         """Rows of ids [B, P] and their attention mask [B, P], padded on the left"""
         ...
-    def prompts(self, inputs):
+    def prompts(self, inputs: list):
         """What the model reads before a target: ids [B, P] and their mask"""
         ...
 class CompiledPrompts(PromptTexts, Compiled):
@@ -30,10 +30,10 @@ class HFCausal(PromptTexts, HFModel):
     end_token_id: Any
     other_ends: Any
     pad_token_id: Any
-    def __init__(self, model, tokenizer, device=None, dtype: torch.dtype=None, chat: bool=False):
+    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool=False):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
-        device: Such as cuda, mps or cpu; the first that exists when None
+        device: Such as cuda; None: the best
         dtype: To convert the weights to, in place; None: as they are
         chat: Put inputs into the tokenizer's chat template?"""
         ...

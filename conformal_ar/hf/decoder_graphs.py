@@ -13,13 +13,13 @@ from onnx import TensorProto
 from .graphs import Graph, Graphs, rms_norm
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #a5cc2495
-def gpt2_layer(i):
+def gpt2_layer(i:int):
     "Names of the weights of a layer of GPT-2"
     at = f"transformer.h.{i}."
     return dict(first=at + "ln_1", three=at + "attn.c_attn", back=at + "attn.c_proj",
                 second=at + "ln_2", into=at + "mlp.c_fc", out=at + "mlp.c_proj")
 
-def llama_layer(i):
+def llama_layer(i:int):
     "Names of the weights of a layer of Llama, Qwen or Mistral"
     at = f"model.layers.{i}."
     own, fed = at + "self_attn.", at + "mlp."

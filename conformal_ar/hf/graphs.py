@@ -18,7 +18,7 @@ class Graph:
     def __init__(self):
         self.nodes, self.weights, self.inputs, self.outputs = [], {}, [], []
 
-    def name_of(self, x):
+    def name_of(self, x:object):
         "The name of a value; numbers become float32, lists int64"
         if isinstance(x, str): return x
         x = np.asarray(x, np.int64 if isinstance(x, list) else None, order="C")
@@ -38,7 +38,7 @@ class Graph:
             return names[0] if n == 1 else names
         return add
 
-    def declare(self, where, name, *shape, whole=False):
+    def declare(self, where:str, name:str, *shape, whole:bool=False):
         "An input or output, float32 or a whole number; letters are sizes that vary"
         kind = TensorProto.INT64 if whole else TensorProto.FLOAT
         where.append(helper.make_tensor_value_info(name, kind, shape))
@@ -52,12 +52,12 @@ class Graph:
                                  ir_version=9)
 
 # %% ../../nbs/hf/16_graphs.ipynb #19622789
-def rms_norm(g, x, weight, eps):
+def rms_norm(g:Graph, x:str, weight:object, eps:float):
     "`x` [..., D] over its root mean square, times a weight"
     size = g.Sqrt(g.Add(g.ReduceMean(g.Pow(x, 2.), [-1]), eps))
     return g.Mul(g.Div(x, size), weight)
 
-def activation(g, x, kind):
+def activation(g:Graph, x:str, kind:str):
     "An activation by its name in a configuration"
     if kind == "relu": return g.Relu(x)
     if kind == "relu2": return g.Pow(g.Relu(x), 2.)
@@ -69,7 +69,7 @@ def activation(g, x, kind):
         return g.Mul(g.Mul(x, 0.5), g.Add(1., g.Tanh(y)))
     raise TypeError(f"the activation {kind!r} is not among those that are written")
 
-def attend(g, q, k, v, bias=None):
+def attend(g:Graph, q:str, k:str, v:str, bias:str|None=None):
     "[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"
     scores = g.MatMul(q, k) if bias is None else g.Add(g.MatMul(q, k), bias)
     return g.MatMul(g.Softmax(scores, axis=-1), v)
@@ -238,7 +238,7 @@ def step(self:Seq2SeqGraphs):
 MOST = 2*10**9 # bytes of a graph, a limit of its format
 
 def graphs_of(
-    model, # Of transformers
+    model:object, # Of transformers
     kinds:dict, # Name of a kind to what writes its graphs
 ): # Object with the methods reader and step
     "A model as graphs; `TypeError` for a kind that is not written"

@@ -7,23 +7,23 @@ class Graph:
     outputs: Any
     weights: Any
     def __init__(self): ...
-    def name_of(self, x):
+    def name_of(self, x: object):
         """The name of a value; numbers become float32, lists int64"""
         ...
     def __getattr__(self, kind): ...
-    def declare(self, where, name, *shape, whole=False):
+    def declare(self, where: str, name: str, *shape, whole: bool=False):
         """An input or output, float32 or a whole number; letters are sizes that vary"""
         ...
     def model(self):
         """The whole graph"""
         ...
-def rms_norm(g, x, weight, eps):
+def rms_norm(g: Graph, x: str, weight: object, eps: float):
     """`x` [..., D] over its root mean square, times a weight"""
     ...
-def activation(g, x, kind):
+def activation(g: Graph, x: str, kind: str):
     """An activation by its name in a configuration"""
     ...
-def attend(g, q, k, v, bias=None):
+def attend(g: Graph, q: str, k: str, v: str, bias: str | None=None):
     """[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"""
     ...
 KEYS: Any
@@ -102,7 +102,7 @@ class Seq2SeqGraphs(Graphs):
         """A token for each prefix to [R, V] log-probabilities of the next"""
         ...
 MOST: Any
-def graphs_of(model, kinds: dict):
+def graphs_of(model: object, kinds: dict):
     """A model as graphs; `TypeError` for a kind that is not written
 
     model: Of transformers

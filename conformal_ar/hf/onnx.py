@@ -84,7 +84,7 @@ class Run:
 
 class Engine:
     "Reader and step of a model, with as many threads as PyTorch has now"
-    def __init__(self, graphs): # With the methods reader and step
+    def __init__(self, graphs:object): # With the methods reader and step
         self.graphs = tuple(model.SerializeToString()
                             for model in (graphs.reader(), graphs.step()))
         self._threads = None
@@ -104,7 +104,7 @@ class Engine:
         return {name: np.zeros((1, shape[1], 0, shape[3]), np.float32)
                 for name, shape in self.runs[1].inputs.items() if name[:4] == "past"}
 
-    def step(self, past, known, owner, **asked):
+    def step(self, past:list, known:dict, owner:np.ndarray, **asked):
         "What a step makes of rows of given inputs"
         laid, place, of = lay_rows(owner, len(known["bias"]))
         if of is not None: known = {name: x[of] for name, x in known.items()}
@@ -119,7 +119,7 @@ class Compiled(Texts):
 
     def __init__(self,
         texts:Texts,      # Whose tokenizer and special tokens it has
-        graphs,           # With the methods reader and step
+        graphs:object,           # With the methods reader and step
         fingerprint:str,  # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",

@@ -35,7 +35,7 @@ class Engine:
     _runs: Any
     _threads: Any
     graphs: Any
-    def __init__(self, graphs): ...
+    def __init__(self, graphs: object): ...
     def __getstate__(self): ...
     def __repr__(self): ...
     @property
@@ -43,7 +43,7 @@ class Engine:
     def no_past(self):
         """Keys and values of an empty prefix"""
         ...
-    def step(self, past, known, owner, **asked):
+    def step(self, past: list, known: dict, owner: np.ndarray, **asked):
         """What a step makes of rows of given inputs"""
         ...
 class Compiled(Texts):
@@ -54,7 +54,7 @@ class Compiled(Texts):
     vocab_size: Any
     _fingerprint: Any
     engine: Any
-    def __init__(self, texts: Texts, graphs, fingerprint: str):
+    def __init__(self, texts: Texts, graphs: object, fingerprint: str):
         """texts: Whose tokenizer and special tokens it has
         graphs: With the methods reader and step
         fingerprint: Of the model"""

@@ -15,8 +15,8 @@ from ..search.inputs_and_ids import real_tokens
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below
 
 def rounding(
-    model, # The adapter
-    inputs, # [B] texts
+    model:object, # The adapter
+    inputs:list, # [B] texts
     targets:torch.Tensor # [B, L] ids with the end token, padded
 )->torch.Tensor: # [B] largest difference over the prefixes of a target, in nats
     "How far log-likelihoods by teacher forcing and by decoding are apart"

@@ -13,7 +13,7 @@ import numpy as np
 from .graphs import Seq2SeqGraphs
 
 # %% ../../nbs/hf/18_seq2seq_graphs.ipynb #57ff359c
-def buckets(places, both, count, most):
+def buckets(places:np.ndarray, both:bool, count:int, most:int):
     "The bucket of each relative place, of `count`; `both` sides, or those behind only"
     places, first = np.asarray(places), 0
     if both:
@@ -28,7 +28,7 @@ def buckets(places, both, count, most):
 # %% ../../nbs/hf/18_seq2seq_graphs.ipynb #d5d1f69d
 class T5Graphs(Seq2SeqGraphs):
     "A T5 as graphs"
-    def __init__(self, config, weights):
+    def __init__(self, config:dict, weights:dict):
         c = config
         layers = c.get("num_decoder_layers") or c["num_layers"]
         super().__init__(c, weights, c["num_heads"], c["d_kv"], layers,
@@ -81,7 +81,7 @@ class BartGraphs(Seq2SeqGraphs):
     "A BART or a Marian as graphs"
     after, eps = True, 1e-5
 
-    def __init__(self, config, weights):
+    def __init__(self, config:dict, weights:dict):
         c, H = config, config["decoder_attention_heads"]
         if c["encoder_attention_heads"] != H: raise TypeError(
             "encoder and decoder with different numbers of heads have no graphs")

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/02_supported.ipynb #eb57c85c
-def choose_device(device=None):
+def choose_device(device:str|torch.device|None=None):
     "The device asked for, or the best; `ValueError` where this machine lacks it"
     cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     there = [*cuda, *["mps"]*torch.backends.mps.is_available(), "cpu"]
@@ -28,7 +28,7 @@ def choose_device(device=None):
     return torch.device(device)
 
 # %% ../../nbs/hf/02_supported.ipynb #9b740cc5
-def prepare_model(model, device, dtype):
+def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
     "The model on its device, if it has none, in evaluation mode, GELU in one kernel"
     for m in model.modules():
         for name, child in m.named_children():
@@ -38,13 +38,13 @@ def prepare_model(model, device, dtype):
     return (model if placed else model.to(device=device, dtype=dtype)).eval()
 
 # %% ../../nbs/hf/02_supported.ipynb #b07375a7
-def special_ids(name, *sources):
+def special_ids(name:str, *sources):
     "Ids of a special token, from the first source that knows any"
     found = (getattr(source, name, None) for source in sources)
     ids = next((x for x in found if x is not None), [])
     return list(ids) if isinstance(ids, (list, tuple)) else [ids]
 
-def special_id(name, *sources):
+def special_id(name:str, *sources):
     "The first of these ids"
     ids = special_ids(name, *sources)
     if ids: return ids[0]
@@ -52,7 +52,7 @@ def special_id(name, *sources):
                      f"{name}: set model.config.{name}")
 
 # %% ../../nbs/hf/02_supported.ipynb #2bc2e825
-def check_pair(model, tokenizer):
+def check_pair(model:torch.nn.Module, tokenizer:object):
     "Raise unless these are a model and a tokenizer, not the names of such"
     for what, x, sign in (("model", model, "config"),
                           ("tokenizer", tokenizer, "eos_token_id")):
@@ -64,7 +64,7 @@ def check_pair(model, tokenizer):
         "AutoModelForCausalLM or AutoModelForSeq2SeqLM")
 
 # %% ../../nbs/hf/02_supported.ipynb #af9b200b
-def check_tokens(ids, inputs, vocab_size):
+def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
     "Ids [B, L], unless they are not one row of known tokens for each input"
     if not isinstance(ids, torch.Tensor): raise TypeError(
         f"targets must be a tensor of ids, not {type(ids).__name__}: "
@@ -82,7 +82,7 @@ def check_tokens(ids, inputs, vocab_size):
     return ids
 
 # %% ../../nbs/hf/02_supported.ipynb #b7668109
-def row_tokens(rows, tokens, n, vocab_size):
+def row_tokens(rows:list, tokens:list, n:int, vocab_size:int):
     "Rows of a state of `n` rows, and a token for each, as tensors on the host"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time
@@ -99,7 +99,7 @@ def row_tokens(rows, tokens, n, vocab_size):
     return rows, tokens
 
 # %% ../../nbs/hf/02_supported.ipynb #671147ce
-def fingerprint_of(model, tokenizer, seen):
+def fingerprint_of(model:torch.nn.Module, tokenizer:object, seen:list):
     "SHA-256 of a model, its tokenizer, and what else scores depend on"
     config = model.config.to_diff_dict() # no defaults: they change with versions
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
@@ -124,7 +124,7 @@ _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and specia
 
 # %% ../../nbs/hf/02_supported.ipynb #2749ed14
 @torch.inference_mode()
-def check_paths(ar):
+def check_paths(ar:object):
     "Refuse a model that does not decode as it scores"
     as_now = ar.dtype, ar.start_token_id, ar.end_token_id, ar.pad_token_id
     if _tried.get(ar.model) == as_now: return

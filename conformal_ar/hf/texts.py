@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Callable, Sequence
 
 import numpy as np
 import torch
@@ -27,9 +28,9 @@ class PlainTokenizer:
 
     def __init__(self,
         words:list[str], # By their ids
-        join,            # From words to a text
+        join:Callable,            # From words to a text
         max_len:int,     # Most tokens of an input
-        spell=None,      # From a text to words, <unk> for what has none; None: a method
+        spell:Callable|None=None, # From a text to words, <unk> at times; None: a method
     ):
         self.words, self.join, self.model_max_length = words, join, max_len
         if spell: self.spell = spell
@@ -39,10 +40,10 @@ class PlainTokenizer:
 
     def __len__(self): return len(self.words)
     def get_vocab(self): return self._id
-    def convert_ids_to_tokens(self, i):
+    def convert_ids_to_tokens(self, i:int|list):
         return [self.words[j] for j in i] if isinstance(i, list) else self.words[i]
 
-    def quick_ids(self, texts):
+    def quick_ids(self, texts:list):
         "Ids of each text, end token included"
         ids, unk, end = self._id, self.unk_token_id, self.eos_token_id
         return [[*(ids.get(w, unk) for w in self.spell(text)), end] for text in texts]
@@ -53,7 +54,7 @@ class PlainTokenizer:
         return dict(input_ids=rows[0] if isinstance(text, str) else rows)
 
     def decode(self, ids, **kwargs): return self.batch_decode([ids])[0]
-    def batch_decode(self, rows, **kwargs):
+    def batch_decode(self, rows:Sequence, **kwargs):
         special, words = {*self.all_special_ids}, self.words
         rows = (map(int, row) for row in rows)
         return [self.join([words[i] for i in row if i not in special]) for row in rows]
@@ -93,7 +94,7 @@ def shipped_models()->dict: # Name to folder
 
 # %% ../../nbs/hf/11_texts.ipynb #48e12626
 def token_ids(
-    tokenizer, # Of the model
+    tokenizer:object, # Of the model
     texts:list, # What to read
     target:bool=False # Are these targets? Marian and others spell them differently
 )->list: # Ids of each text, neither padded nor truncated
@@ -104,7 +105,7 @@ def token_ids(
 
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf28
 def find_unknown(
-    tokenizer, # Of the model
+    tokenizer:object, # Of the model
     text:str # That holds a token which it does not know
 )->int: # Position in the text
     "Where the first character stands that a tokenizer does not know"
@@ -118,7 +119,7 @@ def find_unknown(
     return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
 
 # %% ../../nbs/hf/11_texts.ipynb #443c497f
-def what_is_unknown(tokenizer, text):
+def what_is_unknown(tokenizer:object, text:str):
     "What a text has for which there is no token; a tokenizer may know better words"
     own = getattr(tokenizer, "unknown", None)
     if own and (why := own(text)): return why
@@ -285,7 +286,7 @@ def open_text(self:Texts):
 
 # %% ../../nbs/hf/11_texts.ipynb #f6eb0657
 def start_ids(
-    tokenizer # Of transformers
+    tokenizer:object # Of transformers
 )->list: # Of ids, often empty or one
     "What a tokenizer puts before a text"
     full, plain = (tokenizer("a", add_special_tokens=special)["input_ids"]
@@ -294,8 +295,8 @@ def start_ids(
 
 # %% ../../nbs/hf/11_texts.ipynb #9901120f
 def chat_prompts(
-    tokenizer, # With a chat template
-    inputs # Texts of a user, or lists of messages
+    tokenizer:object, # With a chat template
+    inputs:list # Texts of a user, or lists of messages
 )->list: # Of texts
     "The prompts that a chat template makes"
     def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}

@@ -132,7 +132,7 @@ def _fetch(request, seconds):
 
 # %% ../../nbs/hf/15_vllm.ipynb #3b83550d
 @patch
-def send(self:VLLMServer, path:str, body:dict|None=None, base:str|None=None)->dict:
+def _send(self:VLLMServer, path, body=None, base=None):
     "Ask until the server answers, within limits; `EngineError` where it never does"
     url, data = (base or self.url) + path, body and json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
@@ -157,7 +157,7 @@ def send(self:VLLMServer, path:str, body:dict|None=None, base:str|None=None)->di
 def models(self:VLLMServer)->dict:
     "The models that a server has, by name, and their positions"
     try:
-        found = {m["id"]: m.get("max_model_len") for m in self.send("/models")["data"]}
+        found = {m["id"]: m.get("max_model_len") for m in self._send("/models")["data"]}
         for name, n in found.items():
             if not isinstance(name, str) or not isinstance(n, int | None):
                 raise TypeError(f"a model {name!r:.40} with {n!r:.40} positions")
@@ -173,7 +173,7 @@ def tokenize(self:VLLMServer, text:str)->list|None:
     "Ids of a text, as the server reads it; None where it cannot tell"
     body = dict(model=self.model, prompt=text, add_special_tokens=False)
     base = self.url.removesuffix("/v1")
-    try: return list(self.send("/tokenize", body, base)["tokens"])
+    try: return list(self._send("/tokenize", body, base)["tokens"])
     except (ValueError, LookupError, TypeError): return None
 
 # %% ../../nbs/hf/15_vllm.ipynb #f10ea647
@@ -213,7 +213,7 @@ def ask(self:VLLMServer,
         body = dict(model=self.model, prompt=some, max_tokens=1, temperature=0,
                     repetition_penalty=1, return_tokens_as_token_ids=True,
                     return_token_ids=True, **what)
-        answers = self.send("/completions", body)["choices"]
+        answers = self._send("/completions", body)["choices"]
         at = {c["index"]: c for c in answers}
         if not len(answers) == len(some) == len({*range(len(some))} & {*at}):
             raise EngineError(f"{len(some)} rows, and answers about {[*at]!r:.80}")

@@ -43,7 +43,7 @@ class VLLMServer:
     configs: Any
     positions: Any
     def __post_init__(self): ...
-    def send(self, path: str, body: dict | None=None, base: str | None=None) -> dict:
+    def _send(self, path, body=None, base=None):
         """Ask until the server answers, within limits; `EngineError` where it never does"""
         ...
     def models(self) -> dict:

@@ -94,7 +94,11 @@ class Calibrated(NamedTuple):
 
 # %% ../../nbs/procedures/01_calibration.ipynb #ed22e9a8
 @patch
-def fit_group(self:Calibration, label:object, scores:np.ndarray, groups:int):
+def fit_group(self:Calibration,
+    label:object,      # Of the group; None where there are none
+    scores:np.ndarray, # [N, steps] of its pairs
+    groups:int,        # How many there are
+)->Calibrated:
     "Thresholds of one group, and what they guarantee"
     n, fits = len(scores), np.isfinite(scores[:, -1])
     if self.conditional: scores = scores[fits]

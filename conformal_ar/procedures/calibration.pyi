@@ -46,8 +46,12 @@ class Calibration:
     def _delta(self, groups):
         """Risk of a confidence bound, shared by all groups"""
         ...
-    def fit_group(self, label: object, scores: np.ndarray, groups: int):
-        """Thresholds of one group, and what they guarantee"""
+    def fit_group(self, label: object, scores: np.ndarray, groups: int) -> Calibrated:
+        """Thresholds of one group, and what they guarantee
+
+        label: Of the group; None where there are none
+        scores: [N, steps] of its pairs
+        groups: How many there are"""
         ...
     def _times_share(self, n, kept, k, groups):
         """The coverage within the coverable pairs, times a bound on their share"""

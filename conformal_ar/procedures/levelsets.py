@@ -64,8 +64,8 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #24692870
 @patch
-def target_scores(self:ConformalLevelSets, pairs,
-                   batch_size:int=256, progress:bool=False, **kwargs):
+def target_scores(self:ConformalLevelSets, pairs, batch_size:int=256,
+                  progress:bool=False, **kwargs):
     inputs = take(pairs.inputs, pairs.owner)
     if self.max_lines: return lines_scores(
         self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,

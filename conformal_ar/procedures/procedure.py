@@ -175,7 +175,11 @@ def lengths(self:Procedure, ids:torch.Tensor): return target_lengths(ids,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch
-def check_model(self:Procedure, pairs:Pairs, probe:tuple|None=None, batch_size:int=256):
+def check_model(self:Procedure,
+    pairs:Pairs,           # Of the calibration
+    probe:tuple|None=None, # Inputs and targets to keep; None: some of the pairs
+    batch_size:int=256,    # Pairs scored at a time
+):
     "`ValueError` unless a score is a function of its pair; keeps a probe"
     asked = take(pairs.inputs, pairs.owner)
     check_adapter(self.model, asked, pairs.ids[:, :self.max_len], batch_size=batch_size)

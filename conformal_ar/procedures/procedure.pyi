@@ -72,7 +72,11 @@ class Procedure(Calibration):
         ...
     def lengths(self, ids: torch.Tensor): ...
     def check_model(self, pairs: Pairs, probe: tuple | None=None, batch_size: int=256):
-        """`ValueError` unless a score is a function of its pair; keeps a probe"""
+        """`ValueError` unless a score is a function of its pair; keeps a probe
+
+        pairs: Of the calibration
+        probe: Inputs and targets to keep; None: some of the pairs
+        batch_size: Pairs scored at a time"""
         ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
         """Find the thresholds on pairs that are exchangeable with the inputs to come

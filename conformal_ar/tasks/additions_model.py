@@ -99,8 +99,8 @@ def _beams(model, tokenizer, part, width):
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #52f9a455
 def generate_coverage(
-    model,              # Of transformers
-    tokenizer,          # Of the model
+    model:torch.nn.Module,              # Of transformers
+    tokenizer:object,          # Of the model
     part:Additions,     # Of the data
     width:int=5,        # Beams
     batch_size:int=250, # Inputs in a call
@@ -116,8 +116,8 @@ def generate_coverage(
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #22ee43fc
 def save_model(
-    model,     # Of transformers
-    tokenizer, # Of the model
+    model:torch.nn.Module,     # Of transformers
+    tokenizer:object, # Of the model
     folder:str|Path, # To write to
     dtype:torch.dtype=torch.float32, # Of the stored weights
 ):

@@ -106,7 +106,7 @@ def pieces_beside(self:MoleculeSet,
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #c338e01b
 def molecule_svg(
-    mol,        # RDKit molecule
+    mol:object,        # RDKit molecule
     size:tuple, # Width and height, pixels
     **marks,    # Of RDKit's drawing, such as highlightAtoms
 )->str:
@@ -130,13 +130,13 @@ def picture(
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001
 @patch
-def drawn(self:MoleculeSet, i):
+def drawn(self:MoleculeSet, i:int):
     "Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"
     whole = self.open is None or not self.open[i]
     return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
 
 @patch
-def picture(self:MoleculeSet, i, size=(200, 140)):
+def picture(self:MoleculeSet, i:int, size=(200, 140)):
     "Member i as SVG"
     mol, marks = self.drawn(i)
     return molecule_svg(mol, size, **marks)

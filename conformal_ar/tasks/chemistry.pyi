@@ -35,10 +35,10 @@ class MoleculeSet(ClassSet):
         i: Of a member
         j: Of another one"""
         ...
-    def drawn(self, i):
+    def drawn(self, i: int):
         """Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"""
         ...
-    def picture(self, i, size=(200, 140)):
+    def picture(self, i: int, size=(200, 140)):
         """Member i as SVG"""
         ...
     def _repr_html_(self): ...
@@ -51,7 +51,7 @@ def same_but_for_pieces(a: str, b: str) -> bool:
     a: Canonical SMILES, with dots between pieces
     b: The same"""
     ...
-def molecule_svg(mol, size: tuple, **marks) -> str:
+def molecule_svg(mol: object, size: tuple, **marks) -> str:
     """A molecule as SVG
 
     mol: RDKit molecule

@@ -45,7 +45,7 @@ class EditScripts:
     pad_token_id, end_token_id, takes_floor = PAD, END, True
     score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
-    def __init__(self, net): # EditNet, or CompiledEdits
+    def __init__(self, net:object): # EditNet, or CompiledEdits
         self.net, self.device = net.eval(), torch.device("cpu")
         self.max_target_len = net.config.max_len
 
@@ -164,7 +164,7 @@ def save_edits(
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #c7c14eb0
 def load_edits(
-    folder=None, # Of save_edits; None: the model that comes with the package
+    folder:str|Path|None=None, # Of save_edits; None: the shipped model
     engine:str|None=None, # Either onnx or torch; None: onnx where the extra is there
 )->EditScripts:
     "Read a model; it computes in float32, on the CPU"

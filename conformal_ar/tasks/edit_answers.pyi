@@ -23,7 +23,7 @@ class EditScripts:
     device: Any
     max_target_len: Any
     net: Any
-    def __init__(self, net): ...
+    def __init__(self, net: object): ...
     def encode(self, texts):
         """Token ids of scripts"""
         ...
@@ -69,9 +69,9 @@ def save_edits(net: EditNet, folder: str | Path):
 
     folder: Made if need be"""
     ...
-def load_edits(folder=None, engine: str | None=None) -> EditScripts:
+def load_edits(folder: str | Path | None=None, engine: str | None=None) -> EditScripts:
     """Read a model; it computes in float32, on the CPU
 
-    folder: Of save_edits; None: the model that comes with the package
+    folder: Of save_edits; None: the shipped model
     engine: Either onnx or torch; None: onnx where the extra is there"""
     ...

@@ -20,7 +20,7 @@ from .edit_rules import FIRST
 # %% ../../nbs/tasks/26_edit_graphs.ipynb #ed970007
 class EditGraphs(Seq2SeqGraphs):
     "The model of edits as graphs"
-    def __init__(self, config, weights):
+    def __init__(self, config:dict, weights:dict):
         c, d = config, config["width"]//config["heads"]
         super().__init__(c, weights, c["heads"], d, c["decoder"], "relu2")
         self.read_layers, self.scale = c["encoder"], d**-0.5

@@ -14,7 +14,7 @@ def script_ids(text: str) -> list[int]:
 
     text: A script"""
     ...
-def ids_script(ids) -> str:
+def ids_script(ids: list) -> str:
     """The script of token ids, without end and padding"""
     ...
 class _Prefix(NamedTuple):
@@ -36,7 +36,7 @@ class ScriptRules:
     seen: Any
     states: Any
     def __init__(self, source: str): ...
-    def first_of_alike(self, named):
+    def first_of_alike(self, named: list):
         """[n] is an atom the first of those that symmetry exchanges?"""
         ...
     def _after(self, p, kind, a, b):
@@ -51,17 +51,17 @@ class ScriptRules:
     def _states(self, p, a):
         """States that an atom may get"""
         ...
-    def allowed(self, ids) -> np.ndarray:
+    def allowed(self, ids: list) -> np.ndarray:
         """Which tokens may come next; the end wherever a script may stop
 
         ids: Of the tokens so far"""
         ...
-    def product(self, ids) -> str | None:
+    def product(self, ids: list) -> str | None:
         """What a script gives
 
         ids: Of a script"""
         ...
-    def words(self, ids) -> str:
+    def words(self, ids: list) -> str:
         """An unfinished script in words
 
         ids: Of the tokens so far"""

@@ -95,7 +95,7 @@ def write_rows(
     np.savez_compressed(path, **flat, **sizes)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #3bf5cced
-def read_rows(path)->list[EditRow]:
+def read_rows(path:str|Path)->list[EditRow]:
     "What write_rows wrote"
     with np.load(path) as file:
         columns = {k: np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
@@ -188,7 +188,7 @@ def edit_optimisers(
             Muon(matrix, preset.matrix_rate)]
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #e37a3d8c
-def edit_losses(net, rows):
+def edit_losses(net:torch.nn.Module, rows:list):
     "Nats of each script and all tokens; while it trains, in 16 bits"
     net.compute = torch.bfloat16 if net.training else torch.float32
     return script_losses(net, rows)[0], sum(len(r.ids) + 1 for r in rows)

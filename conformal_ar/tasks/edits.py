@@ -84,7 +84,7 @@ def script_text(script:Script)->str:
 
 # %% ../../nbs/tasks/20_edits.ipynb #28c2f014
 def flat_molecule(
-    mol, # RDKit molecule
+    mol:object, # RDKit molecule
 ): # A copy
     "The same atoms and bonds without maps, isotopes and stereo marks"
     mol = _rdkit()[0].Mol(mol)
@@ -96,7 +96,7 @@ def flat_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #1029d170
 def number_atoms(
-    mol, # RDKit molecule, several pieces allowed
+    mol:object, # RDKit molecule, several pieces allowed
 )->tuple: # The molecule renumbered; its old numbers in the new order
     "Number atoms in the order of the flat canonical SMILES"
     Chem, flat = _rdkit()[0], flat_molecule(mol)
@@ -136,7 +136,7 @@ def source_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #5ffbcb21
 def changed_molecule(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule of all pieces; each atom has the property number
     "A copy with the new bonds and states, which RDKit has not judged yet"
@@ -167,7 +167,7 @@ def _settle(atom, charge, hydrogens):
 
 # %% ../../nbs/tasks/20_edits.ipynb #9597175c
 def product_molecule(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule; each atom has the property number
     "Apply a script; ValueError where RDKit makes no sense of the product"
@@ -197,7 +197,7 @@ def pointers(script:Script)->list[int]:
 
 # %% ../../nbs/tasks/20_edits.ipynb #1fc4184a
 def apply_script(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # What changes
 )->str|None: # Canonical SMILES; None where the script gives no molecule
     "The product of a script"
@@ -209,7 +209,7 @@ def apply_script(
 
 # %% ../../nbs/tasks/20_edits.ipynb #832c8356
 def atom_kinds(
-    mol, # RDKit molecule
+    mol:object, # RDKit molecule
 )->list[tuple]: # Of atoms
     "What orders edits: element, neighbours, hydrogens, charge"
     def near(a):
@@ -219,7 +219,7 @@ def atom_kinds(
 
 # %% ../../nbs/tasks/20_edits.ipynb #eac33edf
 def edit_place(
-    mol,        # Of source_molecule
+    mol:object,        # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
     edit:Edit,
 )->tuple: # Scripts ascend in this
@@ -231,8 +231,8 @@ def edit_place(
 
 # %% ../../nbs/tasks/20_edits.ipynb #cd04a626
 def symmetry_ranks(
-    mol,         # Flat RDKit molecule
-    named=(),    # Atoms, in the order in which a script names them
+    mol:object,         # Flat RDKit molecule
+    named:list=(),    # Atoms, in the order in which a script names them
     ties:bool=False, # Rank atoms that symmetry exchanges alike?
 )->list[int]: # A rank for each atom
     "Ranks that do not depend on the numbers of atoms, except the named ones"
@@ -244,8 +244,8 @@ def symmetry_ranks(
 
 # %% ../../nbs/tasks/20_edits.ipynb #b94c9fb4
 def twins(
-    mol,      # Flat RDKit molecule
-    named=(), # Atoms that are named before
+    mol:object,      # Flat RDKit molecule
+    named:list=(), # Atoms that are named before
 )->list[int]: # Atoms that no script names next
     "Atoms that a symmetry exchanges with an earlier one"
     ranks = symmetry_ranks(mol, named, ties=True)
@@ -254,7 +254,7 @@ def twins(
 
 # %% ../../nbs/tasks/20_edits.ipynb #bea7f2b1
 def one_spelling(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # With any choice among alike atoms
 )->Script: # The same reaction, with the first of them
     "Name the first of atoms that a symmetry exchanges, at each pointer"

@@ -34,7 +34,7 @@ class Additions(Task):
         parts = load_additions(seed=0)
         return parts["held_out"], parts["train"]
 
-    def clean_input(self, x, model):
+    def clean_input(self, x, model:object):
         "A sum as the model was trained on; what is none is refused, not answered"
         sum_of_two = r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*" # 007 is 7
         found = re.fullmatch(sum_of_two, x.text, re.ASCII)
@@ -45,7 +45,7 @@ class Additions(Task):
             super().clean_input(x._replace(text=text), optional(model, "bare"))
         return text, [f"read as {text}"]*(text != x.text)
 
-    def clean(self, model):
+    def clean(self, model:object):
         from conformal_ar.tasks.smiles_spellings import CleanInputs
         if isinstance(model, CleanInputs): return model
         return CleanInputs(model, self.clean_input)
@@ -104,7 +104,7 @@ class Molecules(Task):
         from conformal_ar.tasks.structures import read_reactions
         return read_reactions(path)
 
-    def clean_input(self, x, model, **options):
+    def clean_input(self, x, model:object, **options):
         from conformal_ar.tasks.reaction_inputs import read_source
         check_text(x.text)
         return read_source(x, model, **options)
@@ -134,7 +134,7 @@ class Reactions(Molecules):
         raise ValueError(f"reactions come as {ConformalLevelSets.__name__}, not as "
                          f"{kind.__name__}; reactions-smiles takes any procedure")
 
-    def longest(self, model): return model.max_target_len
+    def longest(self, model:object): return model.max_target_len
 
     def train(self, *args, **options): raise ValueError(
         "train the model of edits with python -m conformal_ar.tasks.edit_training")
@@ -149,7 +149,7 @@ class SmilesReactions(Molecules):
     @property
     def forms(self): return *super().forms, None
 
-    def clean(self, model):
+    def clean(self, model:object):
         from conformal_ar.tasks.reaction_inputs import CleanSources
         return model if isinstance(model, CleanSources) else CleanSources(model)
 

@@ -133,7 +133,7 @@ def _colours(mol, script):
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #8a1b5f1d
 def coloured_product(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # What changes
 )->tuple: # RDKit molecule, and what its drawing takes
     "A product, with colours of the bonds that change"
@@ -141,12 +141,12 @@ def coloured_product(
     numbers = [a.GetIntProp("number") for a in product.GetAtoms()]
     return product, _highlights(product, numbers, _colours(mol, script))
 
-def coloured_source(mol, script):
+def coloured_source(mol:object, script:object):
     "A source, with the same colours"
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
 def draw_script(
-    mol,           # Of source_molecule
+    mol:object,           # Of source_molecule
     script:Script, # What changes
     size:tuple=(330, 170), # Width and height of each picture, pixels
 )->str: # HTML
@@ -158,7 +158,7 @@ def draw_script(
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #d3a2c6a1
 def round_trip(
-    reactions, # Pairs of left and right sides, with maps
+    reactions:list, # Pairs of left and right sides, with maps
 )->dict: # Counts; tokens and edits by their number
     "How many reactions can be said, and with how many tokens and edits"
     tokens, edits, pieces, n = Counter(), Counter(), 0, 0

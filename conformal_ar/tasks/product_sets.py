@@ -41,16 +41,16 @@ class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
     maps:bool=False # Are reactions and side products among its columns?
 
-    def is_open(self, i): return self.open is not None and bool(self.open[i])
+    def is_open(self, i:int): return self.open is not None and bool(self.open[i])
 
-    def script(self, i):
+    def script(self, i:int):
         "How the source becomes member i; of an open line, the changes so far"
         for n in range(len(self.tokens[i]), -1, -1):
             try: return read_script(ids_script(self.tokens[i][:n]))
             except ValueError:
                 if not self.is_open(i): raise
 
-    def drawn(self, i):
+    def drawn(self, i:int):
         "Member i, or the source of an open line, with colours of the bonds that change"
         draw = coloured_source if self.is_open(i) else coloured_product
         return draw(script_rules(self.input).mol, self.script(i))
@@ -144,7 +144,7 @@ def read(self:ProductSets, inputs, targets=None):
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #7076be8a
 @patch
-def scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
+def _scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
     "[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"
     found, ids = np.full(len(forms), -np.inf), [None]*len(forms)
     ranks = np.zeros(len(forms), int) # from 1 among the products of a source
@@ -181,7 +181,7 @@ def scores_and_ranks(self:ProductSets,
     "Of products, each among all products of its source"
     texts = [text for several in pairs.texts for text in several]
     forms = [self.canonicalize(t) if p else None for t, p in zip(texts, pairs.possible)]
-    found, ids, ranks = self.scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
+    found, ids, ranks = self._scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
     if not self.max_lines: return found, ranks
     known, scores = np.flatnonzero(np.isfinite(found)), np.full(len(found), EVERYTHING)
     if len(known): scores[known] = lines_scores(
@@ -211,7 +211,7 @@ def _products(self:ProductSets, s):
              for ids, on in zip(s.tokens, goes_on)]
     def encode(products): # an open line holds a product if it holds its best script
         forms = [canonical_form(self.canonicalize, t) for t in products]
-        ids = self.scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
+        ids = self._scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
         if ids[0] is None: raise ValueError("no script gives it")
         return np.array(ids)
     s = merge_equivalent(replace(s, texts=texts, encode=encode), self.canonicalize)

@@ -11,11 +11,11 @@ from .edit_answers import EditScripts
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""
     maps: bool = ...
-    def is_open(self, i): ...
-    def script(self, i):
+    def is_open(self, i: int): ...
+    def script(self, i: int):
         """How the source becomes member i; of an open line, the changes so far"""
         ...
-    def drawn(self, i):
+    def drawn(self, i: int):
         """Member i, or the source of an open line, with colours of the bonds that change"""
         ...
     def reaction(self, i: int) -> str:
@@ -50,7 +50,7 @@ class ProductSets(ConformalLevelSets):
     def read(self, inputs, targets=None):
         """Sources and products, read once; a warning where a product is no valid SMILES"""
         ...
-    def scripts_of(self, inputs, owner, forms, **kwargs):
+    def _scripts_of(self, inputs, owner, forms, **kwargs):
         """[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"""
         ...
     def target_scores(self, pairs, batch_size=None, **kwargs):

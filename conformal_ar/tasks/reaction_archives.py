@@ -54,7 +54,7 @@ def get_archive(
         f"{what}; it is kept as {path.name}.mismatch. Call again to download it")
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #81a4c4dd
-def read_archive(path)->list: # Of lines
+def read_archive(path:str|Path)->list: # Of lines
     "The lines of the one text in an archive; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:

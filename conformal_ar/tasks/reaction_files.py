@@ -32,7 +32,7 @@ ARCHIVES = {
         "test.txt.tar.gz", 40_000, "936a242eeb77f5a2fe3d4c3df97778a178f79379")}
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #54e9d005
-def git_blob_id(path)->str: # 40 hexadecimal digits
+def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
     "The name that git gives to a file's content"
     h = hashlib.sha1(b"blob %d\0" % os.path.getsize(path))
     with open(path, "rb") as f:
@@ -40,7 +40,7 @@ def git_blob_id(path)->str: # 40 hexadecimal digits
     return h.hexdigest()
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #08acb5b0
-def matches(path, archive: Archive)->bool:
+def matches(path:str|Path, archive: Archive)->bool:
     "Whether a file is the archive it should be"
     return git_blob_id(path) == archive.git
 
@@ -83,7 +83,7 @@ _reaction = re.compile(r"[^\s>]+>[^\s>]*>[^\s>]+(?= |$)")
 _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 def reaction_texts(
-    path, # .tsv, .csv, .rsmi, .txt or .smi, or one of these with .gz, .xz or .bz2
+    path:str|Path, # .tsv, .csv, .rsmi, .txt or .smi; also .gz, .xz, .bz2
 )->list: # Of pairs: line number from 1, reactants>reagents>product
     "The reactions in a file; lines without are left out; `ValueError` if all are"
     path = Path(path)

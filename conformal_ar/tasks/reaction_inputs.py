@@ -175,7 +175,7 @@ def _known_part(source, ar):
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b44ed874
 def read_source(
     x:Input,          # With SMILES as its text
-    ar,               # The model that is to read it
+    ar:object,               # The model that is to read it
     **options,        # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; an error that says why it cannot"
@@ -204,7 +204,7 @@ class CleanSources(CleanInputs):
     "A model of reactions that reads each source as `clean_source` spells it"
     wrong = BadReaction
 
-    def spelt(self, inputs):
+    def spelt(self, inputs:list):
         return self.each(inputs, lambda text: _known_part(_cleaned(text), self.ar)[0])
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #57c00004

@@ -53,7 +53,7 @@ def unknown_part(typed: str, source: str, vocabulary: set) -> str | None:
 def _known_part(source, ar):
     """A source without the lone metals that a model has no token for, and a note"""
     ...
-def read_source(x: Input, ar, **options) -> tuple:
+def read_source(x: Input, ar: object, **options) -> tuple:
     """A source as the model reads it; an error that says why it cannot
 
     x: With SMILES as its text
@@ -63,7 +63,7 @@ def _cleaned(text): ...
 class CleanSources(CleanInputs):
     """A model of reactions that reads each source as `clean_source` spells it"""
     wrong: Any
-    def spelt(self, inputs): ...
+    def spelt(self, inputs: list): ...
     def check(self, inputs):
         """Raise a clear error for the first input that the model cannot take
 

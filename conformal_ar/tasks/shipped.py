@@ -57,7 +57,7 @@ def _chosen(name, lists, asked):
 # %% ../../nbs/tasks/18_shipped.ipynb #92263cda
 def task_max_len(
     name:str, # Of the task
-    model,    # Of this kind
+    model:object,    # Of this kind
 )->int: # Tokens, the end token counted
     "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = optional(model, "bare")
@@ -108,7 +108,7 @@ def _model_and_list(name, task, lists, model, asked, where):
 # %% ../../nbs/tasks/18_shipped.ipynb #fb3f9cd2
 def load_shipped(
     name:str,   # Of the task
-    model=None, # The shipped model, loaded before; None: loaded as needed
+    model:object=None, # The shipped model, loaded before; None: loaded as needed
     cls:type=ConformalLevelSets, # What the procedure must be
     *,
     device:str|None=None, # Where to run a model that is loaded

@@ -24,7 +24,7 @@ from ..search.autoregressive import Autoregressor
 from .smiles_tokens import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
-def chem_modules(needed, *names):
+def chem_modules(needed:str, *names):
     "Modules of the extra chem; what is `needed` stands in the error where they are not"
     try: return [import_module(name) for name in names]
     except ImportError as e:
@@ -39,12 +39,12 @@ def rdkit_modules():
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #669303b9
 ATOM_MAP = re.compile(r":(\d+)(?=\])")
 
-def has_maps(smiles)->bool: # True for [CH3:1]O
+def has_maps(smiles:str)->bool: # True for [CH3:1]O
     "Does any atom carry a map number?"
     return ATOM_MAP.search(smiles) is not None
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #c19dc016
-def remove_maps(smiles)->str: # The same molecules, in the same order
+def remove_maps(smiles:str)->str: # The same molecules, in the same order
     "Remove the atom maps, as text"
     return ATOM_MAP.sub("", smiles)
 
@@ -62,7 +62,7 @@ def canonical_molecule(
     return text or None
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #8e27984f
-def written_smiles(mol, canonical=True):
+def written_smiles(mol:object, canonical:bool=True):
     "The SMILES of a molecule, and its atoms in the order in which they stand there"
     smiles = rdkit_modules()[0].MolToSmiles(mol, canonical=canonical)
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
@@ -70,8 +70,8 @@ def written_smiles(mol, canonical=True):
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b38cdc38
 def follow(
     product:str, # Canonical SMILES
-    origin, # Place of each of its atoms among those of the source; -1 where unknown
-    sizes # Atoms of each molecule of the source
+    origin:list, # Place of each of its atoms in the source; -1: unknown
+    sizes:list # Atoms of each molecule of the source
 )->str: # SMILES of the same molecule
     "Spell a product as its source, the molecule that gives most atoms first"
     if all(o < 0 for o in origin): return product
@@ -91,7 +91,7 @@ def follow(
     return product if "<" in spelt else spelt # a bond written backwards has no token
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #9cdc805d
-def mapped_molecule(text):
+def mapped_molecule(text:str):
     "Canonical SMILES without maps, the map of each atom or 0; None twice if unreadable"
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs():
@@ -113,7 +113,7 @@ def bare_token(
     "What a token says of SMILES, without marks of spaces"
     return re.sub(r"[\s▁Ġ]", "", token)
 
-def unchanged(text): "The same text"; return text
+def unchanged(text:str): "The same text"; return text
 
 def without_spaces(
     text:str, # What a model wrote, decoded
@@ -139,7 +139,7 @@ def reaction_t5_prompt(
     return f"REACTANT:{reactants}REAGENT:{rest.strip('>') or ' '}"
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #ce2d6ed3
-def t5chem_prompt(source): "The task, then the source"; return "Product:" + source
+def t5chem_prompt(source:str): "The task, then the source"; return "Product:" + source
 
 def spaced(
     smiles:str, # A source or a product
@@ -153,7 +153,7 @@ T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #45c0de01
-def listed_inputs(inputs):
+def listed_inputs(inputs:list):
     if not isinstance(inputs, str): return inputs
     raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
 
@@ -165,18 +165,18 @@ class Respelt(Wrapper):
     def check(self, inputs): self.ar.check(self.spelt(inputs))
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids): return self.ar.score(self.spelt(inputs), ids)
+    def score(self, inputs, ids:object): return self.ar.score(self.spelt(inputs), ids)
 
 class CleanInputs(Respelt):
     "A model that reads each input as its task cleans it"
     wrong = ValueError
-    def __init__(self, ar, clean=None):
+    def __init__(self, ar:Autoregressor, clean:Callable=None):
         super().__init__(ar)
         self.clean = clean # an input and a model to a text and notes
 
     def fingerprint(self): return self.ar.fingerprint()
 
-    def each(self, inputs, read):
+    def each(self, inputs:list, read:Callable):
         "What `read` makes of each input; an error names the first that fails"
         found = []
         for i, text in enumerate(listed_inputs(inputs)):
@@ -186,8 +186,8 @@ class CleanInputs(Respelt):
             except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
         return found
 
-    def spelt(self, inputs): return self.each(inputs, self.cleaned)
-    def cleaned(self, text):
+    def spelt(self, inputs:list): return self.each(inputs, self.cleaned)
+    def cleaned(self, text:str):
         try: return self.clean(Input(0, text), None)[0]
         except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more
 
@@ -203,11 +203,11 @@ class SmilesModel(Respelt):
         super().__init__(ar)
         self.task = task
 
-    def spelt(self, inputs):
+    def spelt(self, inputs:list):
         "What the model reads for each source"
         return [self.task.prompt(source) for source in listed_inputs(inputs)]
 
-    def spells(self, token): return self.task.tokens(token)
+    def spells(self, token:int): return self.task.tokens(token)
     def encode(self, texts): return self.ar.encode([self.task.target(t) for t in texts])
     def decode(self, ids): return [self.task.clean(t) for t in self.ar.decode(ids)]
 

@@ -19,7 +19,7 @@ def _token_or_other(pattern): # another character is to be found at once
 
 # %% ../../nbs/tasks/11_smiles_tokens.ipynb #fa220f72
 def smiles_tokens(
-    text, # SMILES, dots and > included
+    text:str, # SMILES, dots and > included
     pattern:str=TOKEN, # Of the tokens; see smiles_pattern
 )->list: # Of texts
     "Atom-wise tokens of a SMILES (Schwaller et al. 2019); `ValueError` if it is none"
@@ -32,7 +32,7 @@ def smiles_tokens(
 
 # %% ../../nbs/tasks/11_smiles_tokens.ipynb #d82934be
 def smiles_pieces(
-    texts, # SMILES, dots and > included
+    texts:list, # SMILES, dots and > included
     n:int, # How many pieces
 )->list: # Of texts, each of two tokens or more
     "Frequent sequences of SMILES tokens, by merging pairs (Sennrich et al. 2016)"
@@ -55,7 +55,7 @@ def smiles_pieces(
 
 # %% ../../nbs/tasks/11_smiles_tokens.ipynb #2d35d9e6
 def smiles_pattern(
-    words, # A vocabulary; special tokens begin with <
+    words:list, # A vocabulary; special tokens begin with <
 )->str: # A regular expression
     "The pattern of SMILES tokens, after that of the longer pieces of a vocabulary"
     long = [w for w in words if w[0] != "<" and len(smiles_tokens(w)) > 1]

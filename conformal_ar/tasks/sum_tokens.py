@@ -51,10 +51,10 @@ class DigitTokenizer(PlainTokenizer):
         super().__init__(sum_words(places), join_sum, 2*places + 3)
         self.places = places
 
-    def spell(self, text): return spell_sum(text, self.places)
-    def open_text(self, text): return "…" + text # the first digits come last
+    def spell(self, text:str): return spell_sum(text, self.places)
+    def open_text(self, text:str): return "…" + text # the first digits come last
 
-    def unknown(self, text):
+    def unknown(self, text:str):
         "What is said of an operand that is too long; None where none is"
         runs = re.findall("[0-9]+(?=[+=])", text)
         for run in (run for run in runs if len(run) > self.places): return (

@@ -58,7 +58,7 @@ class Task:
 
     def clean_input(self,
         x:Input, # With what the user typed
-        model,   # An Autoregressor, or None
+        model:object,   # An Autoregressor, or None
     )->tuple[str, list[str]]:
         "An input as the model reads it, and notes; an error if it cannot be used"
         from conformal_ar.search.autoregressive import optional
@@ -91,7 +91,7 @@ class Task:
         return kind
 
     def longest(self,
-        model, # Of this task
+        model:object, # Of this task
     )->int:
         "Most tokens of a sequence, chosen on pairs that do not calibrate"
         from conformal_ar.procedures.dynamic import choose_max_len
@@ -100,7 +100,7 @@ class Task:
         return choose_max_len(target_lengths(ids, model.end_token_id), self.quantile)
 
     def clean(self,
-        model, # Of this task
+        model:object, # Of this task
     ): # Autoregressor
         "The model, made to read inputs in any spelling"
         return model

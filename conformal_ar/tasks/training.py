@@ -9,6 +9,7 @@ __all__ = ['orthogonalise', 'Muon', 'sized_batches', 'Run', 'collator', 'text_lo
 import math, random, time
 from collections import defaultdict
 from pathlib import Path
+from typing import Callable
 
 import torch
 import torch.nn.functional as F
@@ -33,10 +34,10 @@ def orthogonalise(
 # %% ../../nbs/tasks/09_training.ipynb #0a11c009
 class Muon(torch.optim.Optimizer):
     "Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
-    def __init__(self, params, lr, momentum=0.95):
+    def __init__(self, params:object, lr:float, momentum:float=0.95):
         super().__init__(params, dict(lr=lr, momentum=momentum))
 
-    def look_ahead(self, p, momentum):
+    def look_ahead(self, p:torch.Tensor, momentum:float):
         "The gradient and its running mean, mixed (Nesterov)"
         if "m" not in self.state[p]: self.state[p]["m"] = torch.zeros_like(p)
         m = self.state[p]["m"].lerp_(p.grad, 1 - momentum)
@@ -56,7 +57,7 @@ class Muon(torch.optim.Optimizer):
 # %% ../../nbs/tasks/09_training.ipynb #0a11c011
 def sized_batches(
     rows:list,  # Of any kind
-    size,       # Of a row: how much of a batch it takes
+    size:Callable,       # Of a row: how much of a batch it takes
     most:int,   # Size of a batch: rows times that of the largest
     seed:int=0, # Of the order
     pool:int=6_000, # Rows that are sorted by size at a time
@@ -84,8 +85,8 @@ class Run:
     "A training run that can be stopped and goes on where it was"
     def __init__(self,
         folder:str|Path, # Of the checkpoint
-        net,            # What is trained
-        losses,         # Of net and a batch: [B] nats of each target, and all tokens
+        net:torch.nn.Module,            # What is trained
+        losses:Callable, # Of net and a batch: [B] nats of each target, all tokens
         optimisers:list, # Their rates are the peaks
         warmup:int=100, # Steps in which the rates rise
         what:str="",    # What is trained, in words: a checkpoint of another is refused
@@ -128,7 +129,7 @@ def load(self:Run):
 # %% ../../nbs/tasks/09_training.ipynb #0a11c016
 @patch
 def train_step(self:Run,
-    batch,          # As losses takes it
+    batch:object,          # As losses takes it
     share:float=1., # Of the rates
 )->float: # Mean nats of a target
     "One step on a batch"
@@ -146,12 +147,12 @@ def train_step(self:Run,
 # %% ../../nbs/tasks/09_training.ipynb #0a11c017
 @patch
 def run(self:Run,
-    batches,                # Without end
+    batches:object,                # Without end
     minutes:float=math.inf, # Of this stretch
     steps:int|None=None,    # Of the whole run
     decay:float=0.,         # At the end, in steps; in minutes where no steps are given
     every:float=3.,         # Minutes between checkpoints
-    look=None,              # Of the run, every 50 steps: more for the curve
+    look:Callable|None=None, # Of the run, every 50 steps: more for the curve
 ):
     "Train to the end, or for some minutes"
     start, before, saved, nats, fell = time.time(), self.seconds, time.time(), [], False
@@ -174,7 +175,7 @@ def run(self:Run,
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c025
 def collator(
-    tokenizer, # Of the model
+    tokenizer:object, # Of the model
 ): # Function from a list of (question, answer) to a batch
     "Make a function that turns texts into a padded batch"
     def collate(texts):
@@ -187,7 +188,7 @@ def collator(
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c026
 def text_losses(
-    tokenizer, # Of the network
+    tokenizer:object, # Of the network
 ): # Function of a network and pairs of texts: [B] nats of each target, and all tokens
     "Make the function that gives the loss of pairs of texts"
     collate = collator(tokenizer)

@@ -2,6 +2,7 @@
 from typing import Any
 import math
 from pathlib import Path
+from typing import Callable
 import torch
 def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     """The nearest matrix with singular values one, approximately (Jordan 2024)
@@ -11,12 +12,12 @@ def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     ...
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
-    def __init__(self, params, lr, momentum=0.95): ...
-    def look_ahead(self, p, momentum):
+    def __init__(self, params: object, lr: float, momentum: float=0.95): ...
+    def look_ahead(self, p: torch.Tensor, momentum: float):
         """The gradient and its running mean, mixed (Nesterov)"""
         ...
     def step(self): ...
-def sized_batches(rows: list, size, most: int, seed: int=0, pool: int=6000):
+def sized_batches(rows: list, size: Callable, most: int, seed: int=0, pool: int=6000):
     """Batches of rows of about one size, without end
 
     rows: Of any kind
@@ -42,10 +43,10 @@ class Run:
     step: Any
     warmup: Any
     what: Any
-    def __init__(self, folder: str | Path, net, losses, optimisers: list, warmup: int=100, what: str='', resume: bool=True):
+    def __init__(self, folder: str | Path, net: torch.nn.Module, losses: Callable, optimisers: list, warmup: int=100, what: str='', resume: bool=True):
         """folder: Of the checkpoint
         net: What is trained
-        losses: Of net and a batch: [B] nats of each target, and all tokens
+        losses: Of net and a batch: [B] nats of each target, all tokens
         optimisers: Their rates are the peaks
         warmup: Steps in which the rates rise
         what: What is trained, in words: a checkpoint of another is refused
@@ -59,13 +60,13 @@ class Run:
     def load(self):
         """Go on from the checkpoint; `ValueError` if it is of another preset or seed"""
         ...
-    def train_step(self, batch, share: float=1.0) -> float:
+    def train_step(self, batch: object, share: float=1.0) -> float:
         """One step on a batch
 
         batch: As losses takes it
         share: Of the rates"""
         ...
-    def run(self, batches, minutes: float=math.inf, steps: int | None=None, decay: float=0.0, every: float=3.0, look=None):
+    def run(self, batches: object, minutes: float=math.inf, steps: int | None=None, decay: float=0.0, every: float=3.0, look: Callable | None=None):
         """Train to the end, or for some minutes
 
         batches: Without end
@@ -76,12 +77,12 @@ class Run:
         look: Of the run, every 50 steps: more for the curve"""
         ...
 _counts: Any
-def collator(tokenizer):
+def collator(tokenizer: object):
     """Make a function that turns texts into a padded batch
 
     tokenizer: Of the model"""
     ...
-def text_losses(tokenizer):
+def text_losses(tokenizer: object):
     """Make the function that gives the loss of pairs of texts
 
     tokenizer: Of the network"""

@@ -83,7 +83,7 @@
       : `Nothing is guaranteed: no ${many} like this one were among the ${set.n.toLocaleString("en")} that calibrated.`;
     const pieces = set.members.map(m => m.text.split("."));
     const twice = task.value === "reactions" && pieces.some(p => pieces.some(q => q.length > p.length && p.every(o => q.includes(o))));
-    const other = " An answer with a further piece, such as HCl (Cl), is another answer: records name such pieces or leave them out.";
+    const other = " With a further piece, such as HCl, a product is another answer.";
     said.textContent = `${set.note || ""}${counted}. ${whole}${twice ? other : ""}`;
     list.replaceChildren(...set.members.map(member));
   }
