@@ -159,7 +159,7 @@ def _try_out(self:HFModel):
 # %% ../../nbs/hf/01_adapter.ipynb #c0de0002
 @patch
 def compiled(self:HFModel)->Compiled:
-    "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
+    "A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"
     chosen_engine("onnx")
     from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
     from conformal_ar.hf.seq2seq_graphs import GRAPHS

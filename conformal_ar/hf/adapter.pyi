@@ -74,7 +74,7 @@ class HFModel(Texts):
         """`AdapterError` where scores are no function of a pair, on two rows of ids"""
         ...
     def compiled(self) -> Compiled:
-        """A copy, as the weights are now, that runs in ONNX Runtime on the CPU"""
+        """A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"""
         ...
     @classmethod
     def from_pretrained(cls, name, device=None, dtype: torch.dtype=None, trust_remote_code: bool=False, use_safetensors: bool=True, revision: str='main', model_kwargs: dict=None, **kwargs):

@@ -54,7 +54,7 @@ def has_onnx()->bool:
 def chosen_engine(
     engine:str|None=None, # Either onnx or torch; None: of CONFORMAL_AR_ENGINE
 )->str: # Empty where none is named
-    "The engine that is asked for"
+    "The engine asked for; `ValueError` for an unknown one, or `ModuleNotFoundError`"
     engine = engine or os.environ.get("CONFORMAL_AR_ENGINE", "")
     if engine not in ("", "onnx", "torch"):
         raise ValueError(f"no engine {engine!r}: there are onnx and torch")

@@ -64,7 +64,7 @@ class PlainTokenizer:
 def own_tokenizer(
     folder:str|Path, # Of a model
 )->PlainTokenizer|None: # None: the folder has one of the library
-    "The tokenizer of this package that a folder names"
+    "The tokenizer of this package that a folder names; `ValueError` for what is none"
     path = Path(folder)/"tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if not (name := settings.pop("own", "")).startswith("conformal_ar."): return None
@@ -298,7 +298,7 @@ def chat_prompts(
     tokenizer:object, # With a chat template
     inputs:list # Texts of a user, or lists of messages
 )->list: # Of texts
-    "The prompts that a chat template makes"
+    "The prompts that a chat template makes; `TypeError` for what is no message"
     def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
     prompts = []
     for i, x in enumerate(inputs):
