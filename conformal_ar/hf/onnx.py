@@ -123,7 +123,7 @@ class Compiled(Texts):
         fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",
-                     "other_ends", "positions", "vocab_size", "chat"):
+                     "other_ends", "positions", "vocab_size", "read_size", "chat"):
             setattr(self, name, getattr(texts, name))
         self.engine, self._fingerprint = Engine(graphs), fingerprint
 

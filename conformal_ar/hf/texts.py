@@ -147,6 +147,7 @@ class Texts:
     start_token_id = None # what decoding starts with; None where it follows the prompt
     other_ends = ()       # ids that end a sequence as the end token does
     positions = None      # of a model that has only so many
+    read_size = None      # how many tokens it reads
     chat = False          # are inputs messages, or what a user says?
     _first = 0            # position of the first token
     _checked = {}         # inputs of the last check and their ids
@@ -217,7 +218,11 @@ def _tokenized(self:Texts, inputs):
             f"{self.tokenizer.bos_token or self.tokenizer.eos_token!r}, for example")
         if most is not None and len(row) > most: raise ValueError(
             f"input {i} has {len(row)} tokens, but the model takes {most}: "
-            f"{inputs[i]!r}")
+            f"{inputs[i]!r:.80}")
+        if self.read_size is not None and (top := max(row)) >= self.read_size:
+            raise ValueError(
+                f"input {i} has the token {top}, but the model reads tokens 0 to "
+                f"{self.read_size - 1}: see model.resize_token_embeddings")
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #f2461bd7

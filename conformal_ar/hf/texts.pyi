@@ -79,6 +79,7 @@ class Texts:
     start_token_id: Any
     other_ends: Any
     positions: Any
+    read_size: Any
     chat: bool
     _first: int
     _checked: Any

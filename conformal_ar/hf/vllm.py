@@ -235,7 +235,7 @@ class VLLMCausal(HFCausal):
     "A decoder-only model that vLLM runs, as an `Autoregressor`"
     takes_floor, device = True, torch.device("cpu")
     _first = 0 # position of the first token
-    positions = vocab_size = None
+    positions = vocab_size = read_size = None
 
     def __init__(self,
         engine:object, # The LLM of vLLM, or a VLLMServer

@@ -79,6 +79,7 @@ class VLLMCausal(HFCausal):
     _first: int
     positions: Any
     vocab_size: Any
+    read_size: Any
     chat: Any
     dtype: Any
     ends: Any
