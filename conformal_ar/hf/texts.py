@@ -125,7 +125,7 @@ def what_is_unknown(tokenizer:object, text:str):
     if own and (why := own(text)): return why
     at = find_unknown(tokenizer, text)
     return ("a character that the tokenizer does not know: "
-            f"{text[at]!r} at position {at} of {text!r}")
+            f"{text[at]!r} at position {at} of {text!r:.80}")
 
 
 # %% ../../nbs/hf/11_texts.ipynb #a281082f
