@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, set_record, sum_up)
 from ..procedures.calibration import at_coverage
-from .app_cards import (
-    candidate_html, html_tag, input_html, set_html)
+from ..procedures.procedure import Procedure
+from .app_cards import candidate_html, html_tag, input_html, set_html
 from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
@@ -53,6 +53,8 @@ class Opened:
         cp:object, # A calibrated procedure
         task:Task, # What its texts are
     ):
+        if not isinstance(cp, Procedure): raise ValueError(
+            "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         if task.maps: cp.maps = True # its tables have reactions and side products
 
@@ -87,7 +89,7 @@ class Opened:
     ): # A prediction set
         "The set of an input at a coverage"
         cp = at_coverage(self.cp, coverage)
-        reusable = cp.nested and not cp.nonempty
+        reusable = cp.nested and not (cp.nonempty or cp.max_lines)
         at, table = self.tables.get(text, (0, None))
         if at < coverage or not reusable:
             with _time_limit(cp.model, seconds): table = cp.search([text])
@@ -109,8 +111,10 @@ def in_words(
     cp:object, # A calibrated procedure
 )->str:
     "What is guaranteed of a set, at a coverage fixed beforehand and at any other"
-    return (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
-        "calibration, at a coverage fixed before sets were seen. At one chosen after "
+    said = (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
+            "calibration")
+    return f"{said}." if not cp.nested else (
+        f"{said}, at a coverage fixed before sets were seen. At one chosen after "
         "looking, a set of a further input contains the target with probability at "
         f"least {_band(cp):g}, with confidence 0.95 over calibration sets; of an input "
         "whose set was seen before nothing is guaranteed then.")
