@@ -156,7 +156,7 @@ def answer(
     parts = (input_html(clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size} · ", here),
              set_html(s, task), html_tag("p", words, class_="ca-words"))
-    record = set_record(x, s, clean if task.molecules else None)
+    record = set_record(x, s, clean if task.molecules or clean != text else None)
     return Answer("".join(parts), record)
 
 # %% ../../nbs/cli/05_app.ipynb #fcbc3464

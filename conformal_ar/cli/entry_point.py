@@ -78,7 +78,7 @@ def update(
     with only_one(output):
         old = calibration_file(output)
         if old.is_file() and not old.samefile(calibration_file(calibration)):
-            raise ValueError(f"{output} holds another calibration, which would be lost: "
+            raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
         cp, task = load_calibration(calibration, model, device, task)
         pairs = pairs_of_file(data, 1, 200, columns, task, cp.model)
