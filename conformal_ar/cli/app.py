@@ -24,7 +24,7 @@ from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from ..theory.planning import coverage_band
-from ..procedures.saving import calibration_file
+from ..procedures.saving import FILE, calibration_file
 from ..files.csv_jsonl import Input
 from ..tasks.task import Task
 
@@ -93,9 +93,8 @@ class Opened:
         at, table = self.tables.get(text, (0, None))
         if at < coverage or not reusable:
             with _time_limit(cp.model, seconds): table = cp.search([text])
-            at = coverage
             last = [*self.tables.items()][1 - self.most:]
-            self.tables = dict(last) | {text: (at, table)}
+            self.tables = dict(last) | {text: (coverage, table)}
         if reusable: table = cp.select(table, [text])
         return cp.sets(table, [text])[0]
 
@@ -151,8 +150,7 @@ def answer(
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
-    checked = candidate and candidate_html(opened, clean, candidate, s, coverage,
-                                             task)
+    checked = candidate and candidate_html(opened, clean, candidate, s, coverage, task)
     parts = (input_html(clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size} · ", here),
              set_html(s, task), html_tag("p", words, class_="ca-words"))
@@ -215,6 +213,7 @@ def open_calibration(
     "A calibration, opened once"
     if not name.strip(): raise ValueError("give the folder of a calibration")
     file = calibration_file(name)
+    if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model, stamp
     if key not in _kept: _kept[key] = Opened(*opened_calibration(name, model=model))
