@@ -26,7 +26,7 @@ from conformal_ar.tasks.edit_model import (EditConfig, EditNet, Memory, atom_gra
                                            batch_graphs, next_pointers)
 from conformal_ar.tasks.edit_rules import (END, FIRST, MAX_ATOMS, PAD, ids_script,
                                            script_ids, script_rules)
-from conformal_ar.tasks.reaction_inputs import check_queries
+from conformal_ar.tasks.reaction_inputs import check_source
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #5b71269f
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class EditScripts:
     def check(self, inputs):
         "Raise for the first source that cannot be read"
         for source in inputs:
-            check_queries(source)
+            check_source(source)
             script_rules(source)
 
     def fingerprint(self):
