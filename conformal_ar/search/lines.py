@@ -143,11 +143,8 @@ def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
     count = min(walk.m + 2, log_probs.shape[1]) # one of them may be padding
     values, tokens = to_host(*log_probs.topk(count, dim=1))
     check_log_probs(values, owner)
-    new = np.zeros((len(ids), max(count, walk.m + 1)), NODE)
-    walk.width = new.shape[1]
-    new["sum"] = -np.inf
-    new["token"][:, :count], new["log_prob"][:, :count] = tokens, values
-    new["sum"][:, :count] = sums + values.numpy()
+    new, walk.width = np.zeros((len(ids), count), NODE), count
+    new["token"], new["log_prob"], new["sum"] = tokens, values, sums + values.numpy()
     ends = new["token"] == ar.end_token_id
     out = (new["token"] == ar.pad_token_id) & ~ends | (new["sum"] < least)
     new["sum"][out] = -np.inf
