@@ -187,8 +187,7 @@ def file_records(
         for i, text in enumerate(texts):
             progress(i, len(texts))
             yield found(text)
-    own = ignored if task.molecules else {}
-    read = partial(sorted_inputs, task=task, **own)
+    read = partial(sorted_inputs, task=task, **(ignored if task.molecules else {}))
     worker = SetRecords(lambda: opened.cp, None, read, task.molecules)
     return worker.of_inputs(inputs, lambda texts: [*each(texts)])
 
