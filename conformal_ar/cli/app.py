@@ -168,7 +168,7 @@ def file_records(
     seconds:float=LIST_SECONDS, # For all lines
     **ignored                  # ignore_stereo, ignore_isotopes
 )->list: # A record for each line
-    "The sets of a list, no line lost"
+    "The sets of a list, no line lost; `ValueError` for more lines than are taken"
     end, task = time.monotonic() + seconds, opened.task
     blocks = open_inputs(path, "input", task, MOST_LINES)
     if len(blocks) > 1: raise ValueError(
@@ -209,7 +209,7 @@ def open_calibration(
     name:str,     # Task, or folder of a calibration
     model:str="", # Folder of its model, where the calibration does not name it
 )->Opened:
-    "A calibration, opened once"
+    "A calibration, opened once; `ValueError` where no folder is given"
     if not name.strip(): raise ValueError("give the folder of a calibration")
     file = calibration_file(name)
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")

@@ -229,7 +229,7 @@ def serve(
     open_browser:bool=True,
     wait:bool=True,        # Until it is stopped?
 ): # The address
-    "Open the application on this machine, for nobody else"
+    "Open the application on this machine alone; `OSError` where the port is taken"
     if wait: print(f"The application opens at http://127.0.0.1:{port or _free()}/ on "
                    "this machine; Ctrl+C ends it.", flush=True)
     blocks, gr = build(), _import_gradio()

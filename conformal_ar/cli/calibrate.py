@@ -16,7 +16,7 @@ from .command_line import (
     Data, Device, Engine, InputColumn, Model, ProcedureName, TargetColumn, Task,
     shortened, check_data, check_shares, max_len_for,
     guarantee_text, load_model, cli_option, procedure_class,
-    notice, notice_lines, error_line, task_and_model, writable_folder, app)
+    names_with, notice, notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..procedures.saving import calibration_file
@@ -68,7 +68,7 @@ def sorted_inputs(inputs, ar, task, **options):
         except ValueError as e: bad[x.line] = shortened(error_line(e))
         else:
             good.append((x, clean))
-            notes += [(x.line, note) for note in (*x.notes, *said)]
+            notes += [(x.line, note) for note in said]
     return good, bad, notes
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
@@ -99,10 +99,10 @@ def _file_pairs(path, columns, task, ar):
     try: rows = task.read_pairs(path, columns)
     except ValueError as e:
         if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
-        raise ValueError(f"{e}; lines of REACTANTS>>PRODUCT take --task") from e
-    inputs = [Input(line, x) for line, (x, _) in rows]
-    good, *left = sorted_inputs(inputs, ar, task)
-    say_left_out(len(inputs), *left)
+        raise ValueError(f"{path}: lines of REACTANTS>>PRODUCT, in a .txt or .smi "
+                         f"file, take --task {names_with('maps')}") from e
+    good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
+    say_left_out(len(rows), *left)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task))

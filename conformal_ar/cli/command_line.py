@@ -66,6 +66,10 @@ def notice_lines(notes, most=20):
     if more: notice(f"… and {more:,} more lines of this kind")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
+_other_columns = ("; --input-column and --target-column name others, and reactions may "
+    "have reactants, reagents, catalysts, bases, ligands, additives and solvents apart")
+
+# %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
     order = "demo app train calibrate predict evaluate update".split()
@@ -81,7 +85,7 @@ class OneLineErrors(TyperGroup):
             own = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE
             if own or ctx.params.get("debug"): raise   # typer's own ways to end, or all
             message, code = explain_error(e)
-            notice(message)
+            notice(message + _other_columns*("; there are:" in message))
             raise typer.Exit(code) from None
 
 # %% ../../nbs/cli/00_command_line.ipynb #6066b553

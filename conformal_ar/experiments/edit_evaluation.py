@@ -29,7 +29,7 @@ from ..tasks.reaction_archives import (
     find_archive, load_reactions, read_archive)
 from ..tasks.reaction_files import reaction_texts, remove_stereo
 from ..tasks.reactions import BadReaction
-from ..tasks.smiles_spellings import has_maps, rdkit_modules
+from ..tasks.smiles_spellings import has_maps, read_molecule
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import clopper_pearson_interval
 
@@ -126,17 +126,13 @@ def set_sizes(
     return rows
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00008
-def _molecule(smiles):
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): return Chem.MolFromSmiles(smiles)
-
 def _elements(smiles):
     "Atoms of each element, hydrogens not counted"
-    return Counter(a.GetSymbol() for a in _molecule(smiles).GetAtoms())
+    return Counter(a.GetSymbol() for a in read_molecule(smiles).GetAtoms())
 
 def _formula(smiles):
     "Atoms of each element, all hydrogens, charge"
-    atoms = _molecule(smiles).GetAtoms()
+    atoms = read_molecule(smiles).GetAtoms()
     return (_elements(smiles), sum(a.GetTotalNumHs() for a in atoms),
             sum(a.GetFormalCharge() for a in atoms))
 

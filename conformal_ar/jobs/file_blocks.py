@@ -22,7 +22,7 @@ from fastcore.basics import patch
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
 from conformal_ar.files.csv_jsonl import (
-    BadRow, at, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
+    BadRow, at, check_encoding, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
     json_rows, jsonl_text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -66,7 +66,8 @@ def _header(lines, delimiter):
 def _text_blocks(path, size, plain):
     "Columns in a header, what separates them, and the blocks of a text file"
     with open(path, "rb") as file:
-        start = 3*file.read(3).startswith(b"\xef\xbb\xbf") # the mark of UTF-8
+        check_encoding(head := file.read(4))
+        start = 3*head.startswith(b"\xef\xbb\xbf") # the mark of UTF-8
         file.seek(start)
         first = _lines(b"".join(islice(file, 1000)))
         delimiter = None if plain else delimiter_of(path, first[0] if first else "")

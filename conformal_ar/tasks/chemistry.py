@@ -19,7 +19,7 @@ from ..files.whole_files import whole_file
 from ..theory.guarantee import Guarantee, rounded_down
 from ..search.sets import Abstention, PredictionSet
 from .smiles_spellings import (
-    rdkit_modules, canonical_molecule, remove_maps)
+    rdkit_modules, read_molecule, canonical_molecule, remove_maps)
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
@@ -124,8 +124,7 @@ def picture(
     size:tuple=(200, 140), # Width and height, pixels
 )->str: # SVG, empty where it cannot be drawn
     "A molecule as SVG"
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
+    mol = read_molecule(smiles)
     return "" if mol is None else molecule_svg(mol, size)
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001

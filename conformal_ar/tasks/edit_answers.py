@@ -26,7 +26,7 @@ from conformal_ar.tasks.edit_model import (EditConfig, EditNet, Memory, atom_gra
                                            batch_graphs, next_pointers)
 from conformal_ar.tasks.edit_rules import (END, FIRST, MAX_ATOMS, PAD, ids_script,
                                            script_ids, script_rules)
-from conformal_ar.tasks.reaction_inputs import check_queries
+from conformal_ar.tasks.reaction_inputs import check_source
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #5b71269f
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class EditScripts:
     def check(self, inputs):
         "Raise for the first source that cannot be read"
         for source in inputs:
-            check_queries(source)
+            check_source(source)
             script_rules(source)
 
     def fingerprint(self):
@@ -116,7 +116,7 @@ def _go_on(self:EditScripts, s, kept, floor):
 @patch
 @torch.inference_mode()
 def extend(self:EditScripts, state, rows, tokens, floor=None):
-    "Continue some rows by a token each"
+    "Continue some rows by a token each; `ValueError` beyond the longest script"
     longer = torch.cat([state.tokens[rows], tokens[:, None]], 1)
     if longer.shape[1] > self.max_target_len: raise ValueError(
         f"scripts have at most {self.max_target_len} tokens")

@@ -26,7 +26,8 @@ from conformal_ar.tasks.edits import pointers, script_text, twins
 from conformal_ar.tasks.mapped_edits import MappedReaction, find_script
 from conformal_ar.tasks.reaction_archives import find_archive, read_archive
 from conformal_ar.tasks.reaction_files import reaction_texts
-from conformal_ar.tasks.smiles_spellings import has_maps, rdkit_modules
+from conformal_ar.tasks.smiles_spellings import (
+    has_maps, rdkit_modules, read_molecule)
 from conformal_ar.tasks.training import Muon, Run, sized_batches
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #1ab47716
@@ -57,8 +58,7 @@ def main_product(
     right:str, # SMILES of all products
 )->str: # The largest molecule; all of them where some are ions
     "A recorded product without side products"
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): found = [*map(Chem.MolFromSmiles, right.split("."))]
+    Chem, found = rdkit_modules()[0], [*map(read_molecule, right.split("."))]
     if None in found or any(map(Chem.GetFormalCharge, found)): return right
     sizes = [m.GetNumHeavyAtoms() for m in found]
     return right.split(".")[np.argmax(sizes)]

@@ -9,16 +9,9 @@ __all__ = ['ORDERS', 'STATES', 'KEEP', 'Edit', 'Script', 'script_tokens', 'read_
 
 # %% ../../nbs/tasks/20_edits.ipynb #69ac264b
 import re
-from functools import cache
 from typing import NamedTuple
 
-from conformal_ar.tasks.smiles_spellings import chem_modules
-
-# %% ../../nbs/tasks/20_edits.ipynb #86f9c689
-@cache
-def _rdkit():
-    "RDKit's modules Chem and rdBase"
-    return chem_modules("scripts of edits need RDKit", "rdkit.Chem", "rdkit.rdBase")
+from conformal_ar.tasks.smiles_spellings import rdkit_modules, read_molecule
 
 # %% ../../nbs/tasks/20_edits.ipynb #0c5437b0
 ORDERS = {"|0": 0, "|1": 1, "|2": 2, "|3": 3, "|a": 12} # token -> RDKit's bond type
@@ -87,11 +80,11 @@ def flat_molecule(
     mol:object, # RDKit molecule
 ): # A copy
     "The same atoms and bonds without maps, isotopes and stereo marks"
-    mol = _rdkit()[0].Mol(mol)
+    mol = rdkit_modules()[0].Mol(mol)
     for a in mol.GetAtoms():
         a.SetAtomMapNum(0)
         a.SetIsotope(0)
-    _rdkit()[0].RemoveStereochemistry(mol)
+    rdkit_modules()[0].RemoveStereochemistry(mol)
     return mol
 
 # %% ../../nbs/tasks/20_edits.ipynb #1029d170
@@ -99,7 +92,7 @@ def number_atoms(
     mol:object, # RDKit molecule, several pieces allowed
 )->tuple: # The molecule renumbered; its old numbers in the new order
     "Number atoms in the order of the flat canonical SMILES"
-    Chem, flat = _rdkit()[0], flat_molecule(mol)
+    Chem, flat = rdkit_modules()[0], flat_molecule(mol)
     Chem.MolToSmiles(flat) # notes the order
     order = list(map(int, re.findall(r"\d+", flat.GetProp("_smilesAtomOutputOrder"))))
     renumbered = Chem.RenumberAtoms(mol, order)
@@ -123,13 +116,12 @@ def source_molecule(
     source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
 ): # RDKit molecule, its atoms numbered; None when it is not valid
     "The molecule that scripts speak of; `ValueError` where a product is named"
-    Chem, rdBase = _rdkit()
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
     if _sides(source)[2]: raise ValueError(
         f"{source!r:.80} names a product: give what goes into the flask")
     left = flask(source)
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles("." if " " in left else left)
+    mol = read_molecule(left) if left.split() == [left] else None # it reads one word
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)
     return number_atoms(mol)[0]
@@ -140,8 +132,8 @@ def changed_molecule(
     script:Script, # What changes
 ): # RDKit molecule of all pieces; each atom has the property number
     "A copy with the new bonds and states, which RDKit has not judged yet"
-    rw, ends = _rdkit()[0].RWMol(mol), set()
-    kinds = _rdkit()[0].BondType.values
+    rw, ends = rdkit_modules()[0].RWMol(mol), set()
+    kinds = rdkit_modules()[0].BondType.values
     for a in rw.GetAtoms(): a.SetIntProp("number", a.GetIdx())
     for a, b, order, state in script.edits:
         if b is None: continue
@@ -155,8 +147,8 @@ def changed_molecule(
 
 def _settle(atom, charge, hydrogens):
     "Set what goes with new bonds at an atom"
-    kind = _rdkit()[0].BondType.AROMATIC
-    atom.SetChiralTag(_rdkit()[0].ChiralType.CHI_UNSPECIFIED)
+    kind = rdkit_modules()[0].BondType.AROMATIC
+    atom.SetChiralTag(rdkit_modules()[0].ChiralType.CHI_UNSPECIFIED)
     atom.SetNoImplicit(charge is not None)
     atom.SetNumExplicitHs(hydrogens)
     if charge is not None: atom.SetFormalCharge(charge)
@@ -171,7 +163,7 @@ def product_molecule(
     script:Script, # What changes
 ): # RDKit molecule; each atom has the property number
     "Apply a script; ValueError where RDKit makes no sense of the product"
-    Chem, rdBase = _rdkit()
+    Chem, rdBase = rdkit_modules()
     named = [e.first for e in script.edits[:1]] + list(script.keep)
     if not named: raise ValueError("the script names no atom")
     if max(pointers(script)) >= mol.GetNumAtoms():
@@ -201,10 +193,10 @@ def apply_script(
     script:Script, # What changes
 )->str|None: # Canonical SMILES; None where the script gives no molecule
     "The product of a script"
-    Chem, rdBase = _rdkit()
+    Chem = rdkit_modules()[0]
     try: text = Chem.MolToSmiles(product_molecule(mol, script))
     except ValueError: return None
-    with rdBase.BlockLogs(): again = Chem.MolFromSmiles(text) # aromatic as others are
+    again = read_molecule(text) # aromatic as others are
     return Chem.MolToSmiles(again) if again else None
 
 # %% ../../nbs/tasks/20_edits.ipynb #832c8356
@@ -238,7 +230,7 @@ def symmetry_ranks(
     "Ranks that do not depend on the numbers of atoms, except the named ones"
     atoms = [mol.GetAtomWithIdx(i) for i in dict.fromkeys(named)]
     for k, a in enumerate(atoms, 1): a.SetAtomMapNum(k)
-    ranks = list(_rdkit()[0].CanonicalRankAtoms(mol, breakTies=not ties))
+    ranks = list(rdkit_modules()[0].CanonicalRankAtoms(mol, breakTies=not ties))
     for a in atoms: a.SetAtomMapNum(0)
     return ranks
 

@@ -111,7 +111,9 @@ class Molecules(Task):
     def clean_input(self, x, model:object, **options):
         from conformal_ar.tasks.reaction_inputs import read_source
         check_text(x.text)
-        return read_source(x, model, **options)
+        from conformal_ar.tasks.structures import unused_columns
+        clean, notes = read_source(x, model, **options)
+        return clean, notes + unused_columns(x)
 
     def spell_target(self, typed, clean, target):
         from conformal_ar.tasks.reaction_inputs import check_product

@@ -7,7 +7,6 @@ __all__ = ['COLOURS', 'MappedReaction', 'find_script', 'coloured_product', 'colo
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #dee7cd2b
 from collections import Counter
-from functools import cache
 from typing import NamedTuple
 
 from conformal_ar.tasks.edits import (
@@ -15,13 +14,7 @@ from conformal_ar.tasks.edits import (
     edit_place, flat_molecule, number_atoms, one_spelling, product_molecule,
     script_text, script_tokens)
 from conformal_ar.tasks.chemistry import molecule_svg
-from conformal_ar.tasks.smiles_spellings import chem_modules
-
-# %% ../../nbs/tasks/21_mapped_edits.ipynb #9fe31be2
-@cache
-def _rdkit():
-    "RDKit's modules Chem and rdBase"
-    return chem_modules("atom maps need RDKit", "rdkit.Chem", "rdkit.rdBase")
+from conformal_ar.tasks.smiles_spellings import rdkit_modules, read_molecule
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #fc3d3c16
 def _bonds(mol, number, among):
@@ -50,7 +43,7 @@ def _whole(mol, edits, product):
     "A script with the pieces that the product needs besides the first"
     held = {e.first for e in edits[:1]}
     rw = changed_molecule(mol, Script(tuple(edits)))
-    pieces = map(set, _rdkit()[0].GetMolFrags(rw))
+    pieces = map(set, rdkit_modules()[0].GetMolFrags(rw))
     keep = (min(p) for p in pieces if p & product and not p & held)
     return Script(tuple(edits), tuple(keep))
 
@@ -90,8 +83,7 @@ def find_script(
     right:str, # SMILES of all products, with maps
 )->MappedReaction|None: # None when it cannot be said, or is not right
     "The script of a reaction with atom maps"
-    Chem, rdBase = _rdkit()
-    with rdBase.BlockLogs(): left, right = map(Chem.MolFromSmiles, (left, right))
+    Chem, left, right = rdkit_modules()[0], *map(read_molecule, (left, right))
     if left is None or not right or not right.GetNumAtoms(): return None
     if (origin := _origin(left, right)) is None: return None
     mol, order = number_atoms(flat_molecule(left))

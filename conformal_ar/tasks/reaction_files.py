@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .reactions import BadReaction
-from .smiles_spellings import rdkit_modules
+from .smiles_spellings import rdkit_modules, read_molecule
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #6368927a
 class Archive(NamedTuple):
@@ -102,8 +102,7 @@ def remove_stereo(
     smiles:str, # SMILES, with or without atom maps
 )->str: # SMILES
     "Without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
+    Chem, mol = rdkit_modules()[0], read_molecule(smiles)
     if mol is None: raise BadReaction("no valid SMILES")
     Chem.RemoveStereochemistry(mol)
     for atom in mol.GetAtoms(): atom.SetIsotope(0)

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['ATOM_MAP', 'REACTION_T5', 'T5CHEM', 'SPACED', 'chem_modules', 'rdkit_modules', 'has_maps', 'remove_maps',
-           'canonical_molecule', 'written_smiles', 'follow', 'mapped_molecule', 'bare_token', 'unchanged',
-           'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced', 'listed_inputs', 'Respelt',
-           'CleanInputs', 'SmilesModel']
+           'read_molecule', 'canonical_molecule', 'written_smiles', 'follow', 'mapped_molecule', 'bare_token',
+           'unchanged', 'without_spaces', 'SmilesTask', 'reaction_t5_prompt', 't5chem_prompt', 'spaced',
+           'listed_inputs', 'Respelt', 'CleanInputs', 'SmilesModel']
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #e0a7996d
 import re
@@ -49,14 +49,17 @@ def remove_maps(smiles:str)->str: # The same molecules, in the same order
     return ATOM_MAP.sub("", smiles)
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b0784cdb
+def read_molecule(smiles:str):
+    "RDKit's molecule, None if it cannot be read: of other letters RDKit drops a first"
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): return Chem.MolFromSmiles(smiles*smiles.isascii() or "(")
+
 def canonical_molecule(
     smiles:str # SMILES without dots and maps
 ): # The canonical SMILES, None when it cannot be read or is empty
     "The one spelling of a molecule that RDKit chooses"
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(smiles)
-    if mol is None: return None
-    text = Chem.MolToSmiles(mol)
+    if (mol := read_molecule(smiles)) is None: return None
+    text = rdkit_modules()[0].MolToSmiles(mol)
     if "[H]" in text and text != smiles: # a hydrogen that carried a stereo mark
         return canonical_molecule(text)  # may be gone when it is read again
     return text or None
@@ -93,15 +96,12 @@ def follow(
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #9cdc805d
 def mapped_molecule(text:str):
     "Canonical SMILES without maps, the map of each atom or 0; None twice if unreadable"
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs():
-        mol, mapped = map(Chem.MolFromSmiles, (remove_maps(text), text))
+    mol, mapped = map(read_molecule, (remove_maps(text), text))
     if mol is None or not mol.GetNumAtoms(): return None, None
     smiles, order = written_smiles(mol)
     if "[H]" in smiles: # read again, it may have fewer atoms
         smiles = canonical_molecule(smiles)
-        with rdBase.BlockLogs():
-            return smiles, [0]*Chem.MolFromSmiles(smiles).GetNumAtoms()
+        return smiles, [0]*read_molecule(smiles).GetNumAtoms()
     maps = [a.GetAtomMapNum() for a in mapped.GetAtoms()] if mapped is not None else []
     if len(maps) != len(order): maps = [0]*len(order)
     return smiles, [maps[i] for i in order]
