@@ -58,10 +58,6 @@ class Opened:
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         if task.maps: cp.maps = True # its tables have reactions and side products
 
-    def coverage(self, asked:float|None):
-        "The coverage of its sets, which cannot be chosen where no scores were kept"
-        return asked if self.cp.nested else self.cp.guarantee.coverage
-
     def highest(self):
         "The largest coverage, in hundredths, that the calibration can guarantee"
         def feasible(c):
@@ -70,7 +66,7 @@ class Opened:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore") # near the limit
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
-                        self.coverage(0.5))
+                        self.cp.guarantee.coverage)
 
     def check(self,
         text:str,      # As the model knows it
@@ -187,8 +183,7 @@ def file_records(
         for i, text in enumerate(texts):
             progress(i, len(texts))
             yield found(text)
-    own = ignored if task.molecules else {}
-    read = partial(sorted_inputs, task=task, **own)
+    read = partial(sorted_inputs, task=task, **(ignored if task.molecules else {}))
     worker = SetRecords(lambda: opened.cp, None, read, task.molecules)
     return worker.of_inputs(inputs, lambda texts: [*each(texts)])
 

@@ -25,14 +25,17 @@ def error_html(e):
     return html_tag("div", html.escape(said), class_="ca-error", role="alert")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #e95c1aca
+def _part(smiles):
+    "A drawn molecule"
+    from conformal_ar.tasks.chemistry import picture
+    return html_tag("span", picture(smiles, (150, 100)), class_="ca-part")
+
 def input_html(text, notes, task):
     "What was asked, as it was understood"
+    drawn = html_tag("code", html.escape(text))
     if task.molecules:
-        from conformal_ar.tasks.chemistry import picture
-        parts = [picture(m, (150, 100)) for m in text.split(".")]
-        cards = [html_tag("span", svg, class_="ca-part") for svg in parts]
-        drawn = html_tag("b", "+").join(cards) + html_tag("b", "→ ?")
-    else: drawn = html_tag("code", html.escape(text))
+        drawn = html_tag("b", "+").join(map(_part, text.split(".")))
+        drawn += html_tag("b", "→ ?")
     said = [html_tag("li", html.escape(n)) for n in notes]
     notes = html_tag("ul", *said, class_="ca-notes")
     return html_tag("div", drawn, class_="ca-input") + notes
@@ -97,10 +100,7 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, with p-value and rank; an error if it is none"
     candidate = task.spell_target(text, text, candidate)
     p, rank = opened.check(text, candidate)
-    drawn = ""
-    if task.molecules:
-        from conformal_ar.tasks.chemistry import picture
-        drawn = html_tag("span", picture(candidate, (150, 100)), class_="ca-part")
+    drawn = _part(candidate) if task.molecules else ""
     place = "" if not rank else f", rank {rank} of what the model finds"
     said = (f"{candidate} is{' not'*(candidate not in s)} in the set at a coverage of "
             f"{coverage:.3g}: p-value {p:.3g}{place}; it is in sets above {1 - p:.3f}.")

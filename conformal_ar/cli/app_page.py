@@ -198,7 +198,7 @@ def _own_page(gr):
         except Exception as e:
             return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*3
         words = html_tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
-        at, most = found.coverage(found.cp.coverage), found.highest()
+        at, most = found.cp.coverage or found.cp.guarantee.coverage, found.highest()
         slider = gr.Slider(minimum=min(0.5, at), maximum=max(at, most), value=at,
                            interactive=found.cp.nested)
         source = folder.strip(), model.strip()

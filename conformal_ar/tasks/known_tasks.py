@@ -24,7 +24,7 @@ class Additions(Task):
     name, population = "additions", "sums such as the generator of additions draws"
     demo_pairs, demo_coverages = (4000, 1500), (0.8, 0.9, 0.95)
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
-    examples = {t: t for t in ("112+17=", "7854+9178=", "9999+1=")} # name to input
+    examples = {t: t for t in ("112+17=", "7854+9178=", "9999+11=")} # name to input
     label, app_coverage = "A sum, such as 112+17=", 0.9
 
     @cache
@@ -39,11 +39,15 @@ class Additions(Task):
         sum_of_two = r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*" # 007 is 7
         found = re.fullmatch(sum_of_two, x.text, re.ASCII)
         if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
+        from conformal_ar.tasks.additions import SIZES
         text = "{}+{}=".format(*found.groups())
+        m, n = sizes = tuple(sorted(map(len, found.groups())))
+        odd = n > 2 and sizes not in SIZES # small sums are drawn, all of them
         if model: # says what is odd
             from conformal_ar.search.autoregressive import optional
             super().clean_input(x._replace(text=text), optional(model, "bare"))
-        return text, [f"read as {text}"]*(text != x.text)
+        return text, [f"read as {text}"]*(text != x.text) + [
+            f"the generator draws no sums of {m} and {n} digits"]*odd
 
     def clean(self, model:object):
         from conformal_ar.tasks.smiles_spellings import CleanInputs
