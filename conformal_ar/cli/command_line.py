@@ -67,7 +67,7 @@ def notice_lines(notes, most=20):
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
 _other_columns = ("; --input-column and --target-column name others; of reactions "
-    "also Reactants (or Reactant 1, …), Reagents, Catalyst, Base, Ligand, Additive, Solvent")
+    "also Reactants, Reactant 1, Reagents, Catalyst, Base, Ligand, Additive, Solvent")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):
