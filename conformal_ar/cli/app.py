@@ -18,13 +18,13 @@ from urllib.parse import urlencode
 from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, set_record, sum_up)
 from ..procedures.calibration import at_coverage
-from .app_cards import (
-    candidate_html, html_tag, input_html, set_html)
+from ..procedures.procedure import Procedure
+from .app_cards import candidate_html, html_tag, input_html, set_html
 from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from ..theory.planning import coverage_band
-from ..procedures.saving import calibration_file
+from ..procedures.saving import FILE, calibration_file
 from ..files.csv_jsonl import Input
 from ..tasks.task import Task
 
@@ -53,6 +53,8 @@ class Opened:
         cp:object, # A calibrated procedure
         task:Task, # What its texts are
     ):
+        if not isinstance(cp, Procedure): raise ValueError(
+            "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         if task.maps: cp.maps = True # its tables have reactions and side products
 
@@ -87,13 +89,12 @@ class Opened:
     ): # A prediction set
         "The set of an input at a coverage"
         cp = at_coverage(self.cp, coverage)
-        reusable = cp.nested and not cp.nonempty
+        reusable = cp.nested and not (cp.nonempty or cp.max_lines)
         at, table = self.tables.get(text, (0, None))
         if at < coverage or not reusable:
             with _time_limit(cp.model, seconds): table = cp.search([text])
-            at = coverage
             last = [*self.tables.items()][1 - self.most:]
-            self.tables = dict(last) | {text: (at, table)}
+            self.tables = dict(last) | {text: (coverage, table)}
         if reusable: table = cp.select(table, [text])
         return cp.sets(table, [text])[0]
 
@@ -109,8 +110,10 @@ def in_words(
     cp:object, # A calibrated procedure
 )->str:
     "What is guaranteed of a set, at a coverage fixed beforehand and at any other"
-    return (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
-        "calibration, at a coverage fixed before sets were seen. At one chosen after "
+    said = (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
+            "calibration")
+    return f"{said}." if not cp.nested else (
+        f"{said}, at a coverage fixed before sets were seen. At one chosen after "
         "looking, a set of a further input contains the target with probability at "
         f"least {_band(cp):g}, with confidence 0.95 over calibration sets; of an input "
         "whose set was seen before nothing is guaranteed then.")
@@ -147,12 +150,11 @@ def answer(
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
-    checked = candidate and candidate_html(opened, clean, candidate, s, coverage,
-                                             task)
+    checked = candidate and candidate_html(opened, clean, candidate, s, coverage, task)
     parts = (input_html(clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size} · ", here),
              set_html(s, task), html_tag("p", words, class_="ca-words"))
-    record = set_record(x, s, clean if task.molecules else None)
+    record = set_record(x, s, clean if task.molecules or clean != text else None)
     return Answer("".join(parts), record)
 
 # %% ../../nbs/cli/05_app.ipynb #fcbc3464
@@ -166,7 +168,7 @@ def file_records(
     seconds:float=LIST_SECONDS, # For all lines
     **ignored                  # ignore_stereo, ignore_isotopes
 )->list: # A record for each line
-    "The sets of a list, no line lost"
+    "The sets of a list, no line lost; `ValueError` for more lines than are taken"
     end, task = time.monotonic() + seconds, opened.task
     blocks = open_inputs(path, "input", task, MOST_LINES)
     if len(blocks) > 1: raise ValueError(
@@ -208,9 +210,10 @@ def open_calibration(
     name:str,     # Task, or folder of a calibration
     model:str="", # Folder of its model, where the calibration does not name it
 )->Opened:
-    "A calibration, opened once"
+    "A calibration, opened once; `ValueError` where no folder is given"
     if not name.strip(): raise ValueError("give the folder of a calibration")
     file = calibration_file(name)
+    if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model, stamp
     if key not in _kept: _kept[key] = Opened(*opened_calibration(name, model=model))

@@ -40,9 +40,10 @@ def input_html(text, notes, task):
 # %% ../../nbs/cli/09_app_cards.ipynb #1b47b593
 MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; the others are in its table, or
                                 # folded
-MEANS = ("Probability: the model's own. P-value: the share of calibration pairs whose "
-         "target was at most as probable to the model; it is no probability of being "
-         "right. An answer is in the set while its p-value is above 1 − coverage.")
+MEANS = ("Probability: the model's own, all ways to an answer together. P-value: the "
+         "share of calibration pairs whose target was at most as probable, each by its "
+         "best way alone; it is no probability of being right. An answer is in the set "
+         "while its p-value is above 1 − coverage.")
 _pieces = ("An answer with a further piece, such as HCl, is another answer, for "
            "records name such pieces or leave them out: each has its own p-value. ")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
@@ -100,10 +101,10 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     if task.molecules:
         from conformal_ar.tasks.chemistry import picture
         drawn = html_tag("span", picture(candidate, (150, 100)), class_="ca-part")
-    place = "" if rank is None else f", rank {rank} of what the model finds"
-    there = "is" if candidate in s else "is not"
-    said = (f"{candidate} {there} in the set at a coverage of {coverage:.3g}: p-value "
-            f"{p:.3g}{place}; it is in the sets above {1 - p:.3f}.")
-    if rank == 0: said = (f"{candidate} is in no set: the model finds no way to it "
-                          f"(p-value {p:.2g}, the smallest there is).")
+    place = "" if not rank else f", rank {rank} of what the model finds"
+    said = (f"{candidate} is{' not'*(candidate not in s)} in the set at a coverage of "
+            f"{coverage:.3g}: p-value {p:.3g}{place}; it is in sets above {1 - p:.3f}.")
+    if rank == 0 and not opened.cp.max_lines: # a line … holds it
+        said = (f"{candidate} is in no set: the model finds no way to it "
+                f"(p-value {p:.2g}, the smallest there is).")
     return html_tag("div", drawn, html_tag("b", html.escape(said)), class_="ca-input")

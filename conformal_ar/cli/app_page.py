@@ -229,7 +229,7 @@ def serve(
     open_browser:bool=True,
     wait:bool=True,        # Until it is stopped?
 ): # The address
-    "Open the application on this machine, for nobody else"
+    "Open the application on this machine alone; `OSError` where the port is taken"
     if wait: print(f"The application opens at http://127.0.0.1:{port or _free()}/ on "
                    "this machine; Ctrl+C ends it.", flush=True)
     blocks, gr = build(), _import_gradio()
@@ -240,7 +240,7 @@ def serve(
     options = dict(server_name="127.0.0.1", server_port=port, inbrowser=open_browser,
         prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
-        ssr_mode=False, mcp_server=False,
+        ssr_mode=False, mcp_server=False, show_error=True,
         app_kwargs=dict(routes=[sketcher_route()],
                         middleware=[Middleware(only_here), names]))
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)

@@ -13,7 +13,7 @@ from typing import Callable
 
 from .app import answer, open_calibration
 from .app_cards import html_tag
-from .command_line import explain_error, notice, shortened
+from .command_line import error_line, explain_error, notice, shortened
 from ..files.csv_jsonl import Input
 
 # %% ../../nbs/cli/08_app_routes.ipynb #db0100af
@@ -67,12 +67,14 @@ def answer_links(
         loaded = loaded.then(ask, *page.one, **page.how)
 
 # %% ../../nbs/cli/08_app_routes.ipynb #e917076d
-def _route(task:str, text:str, more, make):
-    "What a route answers: an error in words where there is no answer"
+def _route(texts, make):
+    "What a route answers to texts: an error in words where there is no answer"
     try:
-        opened = open_calibration(task)
-        clean, notes = opened.task.clean_input(Input(1, text), opened.cp.model)
-        return make(opened, clean, more)
+        for t in texts:
+            if not isinstance(t, str): raise ValueError(f"{t!r:.80} is no text")
+        opened, x = open_calibration(texts[0]), Input(1, texts[1])
+        return make(opened, opened.task.clean_input(x, opened.cp.model)[0])
+    except TypeError as e: return dict(error=error_line(e)) # of a coverage as a text
     except Exception as e: return dict(error=explain_error(e)[0])
 
 def add_routes(
@@ -80,13 +82,12 @@ def add_routes(
 ):
     "The two routes for programs"
     def predict(task:str, text:str, coverage:float)->dict:
-        return _route(task, text, coverage, lambda o, x, c: answer(o, text, c).record)
+        return _route((task, text), lambda o, x: answer(o, text, coverage).record)
     def p_value(task:str, text:str, candidate:str)->dict:
-        def found(o, x, y):
-            p, rank = o.check(x, o.task.spell_target(text, x, y))
-            return dict(input=x, candidate=y, p_value=p) | (
-                {} if rank is None else dict(rank=rank))
-        return _route(task, text, candidate, found)
+        def found(o, x):
+            p, rank = o.check(x, o.task.spell_target(text, x, candidate))
+            return dict(input=x, candidate=candidate, p_value=p, rank=rank or None)
+        return _route((task, text, candidate), found)
     for f in (predict, p_value): gr.api(f, api_name=f.__name__, queue=False)
 
 # %% ../../nbs/cli/08_app_routes.ipynb #2aac1c11

@@ -19,7 +19,8 @@ from .command_line import (
     load_calibration, notice, task_of, writable_folder)
 from .calibrate import check_used_options, pairs_of_file
 from ..files.whole_files import only_one
-from ..procedures.saving import is_shipped, read_calibration
+from ..procedures.saving import (
+    calibration_file, is_shipped, read_calibration)
 from ..tasks.known_tasks import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
@@ -75,6 +76,10 @@ def update(
     check_used_options(data, task, None, *columns)
     output = writable_folder(ctx, output or calibration)
     with only_one(output):
+        old = calibration_file(output)
+        if old.is_file() and not old.samefile(calibration_file(calibration)):
+            raise ValueError(f"{output} has another calibration, which would be lost: "
+                             f"`update {output}` goes on from it")
         cp, task = load_calibration(calibration, model, device, task)
         pairs = pairs_of_file(data, 1, 200, columns, task, cp.model)
         said = _follow(cp, calibration, pairs, output, step, again)

@@ -210,7 +210,7 @@ Workers = cli_option(int|None,
     "read it; size of the set; rank, text, probability and p_value of a member; open: "
     "it stands for all that begin so; truncated: the budget ended the search; strings, "
     "invalid: texts before merging, and those that are no molecules; abstained: the "
-    "set would hold everything; error: why there is none.")
+    "level asks for everything (`update`); error: why there is none.")
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,
@@ -241,7 +241,7 @@ def predict(
                                 workers, task, model, device)
     def opened():
         cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
-        if maps: cp.maps = True # its sets say which atoms go where
+        if maps: vars(cp).get("sets", cp).maps = True # which atoms go where
         show = partial(_picture, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, input_column, own, show)
     if is_file and not together:

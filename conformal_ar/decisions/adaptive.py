@@ -113,6 +113,11 @@ class AdaptiveLevelSets:
             raise ValueError(f"decay must lie in [0, 1); got {decay}")
         self.state = AdaptiveState(self.alpha, scores)
 
+    def __setattr__(self, name, value):
+        if name in ("alpha", "step", "decay") and "state" in vars(self):
+            raise AttributeError(f"{name} belongs to the stream: begin another one")
+        super().__setattr__(name, value)
+
 # %% ../../nbs/decisions/02_adaptive.ipynb #167f5369
 @patch(as_prop=True)
 def model(self:AdaptiveLevelSets): return self.sets.model
@@ -197,7 +202,7 @@ def load(cls:AdaptiveLevelSets,
     own = read_notes(folder, "adaptive")
     sets = restored(ConformalLevelSets, folder, model, "adaptive", **functions)
     new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
-    new.alpha = own.pop("alpha")
+    vars(new)["alpha"] = own.pop("alpha")
     scores = np.array([-np.inf if s is None else s for s in own.pop("scores")])
     new.state = AdaptiveState(scores=scores, **own)
     return new

@@ -95,7 +95,7 @@ def scores_of(
     targets:Sequence|None=None, # [N] targets, as calibration takes them
     **kwargs,                   # For the scoring or the search (batch_size, progress)
 )->np.ndarray: # [N] scores, higher is better; −∞ for targets that no set can hold
-    "One score for each labelled pair: the smallest of those that are calibrated"
+    "One score for each labelled pair, the smallest; `TypeError` for no procedure"
     if not isinstance(procedure, Procedure): raise TypeError(
         f"procedure must be a conformal procedure, not {type(procedure).__name__}")
     pairs = procedure.read(inputs, targets)

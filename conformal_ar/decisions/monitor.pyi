@@ -43,7 +43,7 @@ class ExchangeabilityMonitor:
         ax: Axes to draw into"""
         ...
 def scores_of(procedure: Procedure, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> np.ndarray:
-    """One score for each labelled pair: the smallest of those that are calibrated
+    """One score for each labelled pair, the smallest; `TypeError` for no procedure
 
     procedure: A procedure, calibrated or not
     inputs: [N] inputs; or a table, as for calibrate

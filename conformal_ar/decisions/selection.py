@@ -161,7 +161,7 @@ def calibrated(self:select,
     scores,           # [n] of best answers
     right:np.ndarray, # [n] is each right?
 ):
-    "From scores of best answers, and which are right: wrong ones, or a threshold"
+    "From scores of answers, and which are right; `ValueError` where none has a score"
     scores, right = check_scores(scores), np.asarray(right, bool)
     there = scores > -np.inf # the others are never taken
     if not there.any(): raise ValueError(

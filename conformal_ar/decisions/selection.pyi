@@ -79,7 +79,7 @@ class select(Procedure):
         """Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"""
         ...
     def calibrated(self, scores, right: np.ndarray):
-        """From scores of best answers, and which are right: wrong ones, or a threshold
+        """From scores of answers, and which are right; `ValueError` where none has a score
 
         scores: [n] of best answers
         right: [n] is each right?"""

@@ -23,6 +23,7 @@ from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
 from .loading import read_notes
 from ..procedures.file_checks import same_function
+from ..procedures.probes import visible_state
 from ..procedures.saving import function_name, restored
 from ..search.sets import PredictionSet
 
@@ -93,8 +94,7 @@ class WeightedLevelSets:
 def _depends(self:WeightedLevelSets):
     "What scores, weights and sets depend on"
     own = {name: v for name, v in vars(self.sets).items() if name[0] != "_"}
-    numbers = [*getattr(self.ratio, "coefficients", ())] # a copy
-    return own | dict(ratio=self.ratio, numbers=numbers)
+    return own | dict(ratio=self.ratio, seen=visible_state(self.ratio))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)

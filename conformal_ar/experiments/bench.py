@@ -50,7 +50,7 @@ class NotInstalled(RuntimeError): "A peer that is not there"
 def load_reference(
     folder:str|Path, # A checkout of IBM/conformal_beam_search
 ): # Its class DynamicBeamConformal
-    "The decoder of the paper's reference code, imported from its folder"
+    "The decoder of the paper's reference code; `NotInstalled` where it is not there"
     source = Path(folder or os.environ.get("CONFORMAL_AR_REFERENCE") or "none")/"src"
     if not (source/"conformal_beams"/"dynamic_beams.py").is_file(): raise NotInstalled(
         "the paper's reference code: check out github.com/IBM/conformal_beam_search "
@@ -104,7 +104,7 @@ def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarra
 
 # %% ../../nbs/experiments/10_bench.ipynb #eaa66bd3
 def small_frontiers(task:object, n:int, tries:int, alphas:list=(.01, .02, .03, .05)):
-    "At most `n` inputs of `tries` within the budget, thresholds, and the smallest risk"
+    "At most `n` inputs within the budget, thresholds, risk; `ValueError` for none"
     x, best = task.some(tries)[0], None
     for alpha in alphas:
         t = task.thresholds(alpha)
@@ -249,7 +249,7 @@ def against_generate(bench:Bench, name:str)->list:
 def ctranslate2_model(
     ar:object, # A T5, BART or Marian
 ): # A ctranslate2.Translator
-    "The model in CTranslate2, float32"
+    "The model in CTranslate2, float32; `NotInstalled` where it is not there"
     try: import ctranslate2
     except ImportError:
         raise NotInstalled("CTranslate2: pip install 'conformal_ar[bench]'") from None
@@ -306,7 +306,7 @@ def against_ctranslate2(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/10_bench.ipynb #e4910002
 def engines(bench:Bench, name:str)->list:
-    "Threshold search in batches, in ONNX Runtime against PyTorch"
+    "Search in batches, ONNX Runtime against PyTorch; `NotInstalled` without it"
     task = bench.task(name)
     if task.ar is task.plain or isinstance(task.ar, HFSeq2Seq):
         raise NotInstalled("ONNX Runtime: pip install 'conformal_ar[onnx]'")

@@ -124,7 +124,7 @@ def draw_orders(
     repetitions:int, # T
     seed:int=0,      # Of the choice of pairs
 )->list[np.ndarray]: # [T] permutations of the pool
-    "Which pairs calibrate in each repetition: the first n_cal of each permutation"
+    "Permutations, whose first n_cal calibrate; `ValueError` where that is all"
     if not check_count(n_cal) < n: raise ValueError(
         f"{n_cal} calibration pairs leave none of {n} to measure coverage")
     draws, T = np.random.default_rng(seed), check_count(repetitions, "repetitions")

@@ -30,7 +30,7 @@ def random_splits(
     seed:int=0,      # Of the generator
     fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
 ): # Yields index arrays: calibration [n_cal], test [n_test]
-    "Random disjoint calibration and test parts of one pool"
+    "Random disjoint parts of one pool; `ValueError` where it is too small"
     if check_count(n_cal) + check_count(n_test, "n_test") > n: raise ValueError(
         f"n_cal + n_test = {n_cal + n_test} pairs are more than the {n} of the pool")
     rng, fixed = np.random.default_rng(seed), n_test*fixed_test

@@ -283,7 +283,7 @@ def reproduce(
     pairs:int|None=None,   # Only the first pairs of the pool, for a quick look
     **settings,            # Of subset_table or dynamic_table
 )->list[dict]: # The rows of the table
-    "A table of the paper, with the model of a task or another one"
+    "A table of the paper, with any model; `ValueError` for an unknown task or table"
     if task not in TASKS:
         raise ValueError(f"no task {task!r}; there are {', '.join(TASKS)}")
     if table not in TABLES: raise ValueError(f"no table {table!r}; there are 1 and 2")

@@ -124,7 +124,7 @@ _reactions2: Any
 TASKS: Any
 TABLES: Any
 def reproduce(task: str, table: int, model: Autoregressor | None=None, folder: str | Path='runs/reproduce', progress: bool=True, pairs: int | None=None, **settings) -> list[dict]:
-    """A table of the paper, with the model of a task or another one
+    """A table of the paper, with any model; `ValueError` for an unknown task or table
 
     task: A key of TASKS
     table: 1: beam subsets; 2: dynamic beams

@@ -33,7 +33,7 @@ def read_lines(
 def check_text(
     text:str, # As read from a file, or from the command line
 )->str: # The same
-    "Refuse what is no text: bytes that were not UTF-8, or half of a surrogate pair"
+    "`ValueError` for what is no text: bytes not in UTF-8, or half of a surrogate pair"
     odd = re.search("[\ud800-\udfff]", text)
     if odd is None: return text
     raise ValueError(f"not UTF-8: {ascii(odd[0])} at position {odd.start()}; save the "
@@ -140,7 +140,7 @@ def text_of(
     row:dict|BadRow, # As read_table gives it
     column:str,      # Its name
 )->str:
-    "The text in a column of a row"
+    "The text in a column of a row; `ValueError` where there is none"
     if isinstance(row, BadRow): raise row
     if column not in row:
         have = ", ".join(row) or "none"
@@ -244,7 +244,7 @@ def check_input(
     text:str, # Of a line
     check:Callable, # Of a model: raises for texts that it cannot take
 )->None:
-    "Refuse an input that is blank, no text, or nothing that the model can take"
+    "`ValueError` for an input that is blank, no text, or not for the model"
     if not check_text(text).strip(): raise ValueError("the input is empty")
     try: check([text])
     except ValueError as e: raise ValueError(input_error(e)) from None

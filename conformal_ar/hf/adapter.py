@@ -20,7 +20,7 @@ from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, log_probs_of
 from conformal_ar.hf.supported import (
-    check_pair, choose_device, prepare_model, special_id, check_paths, check_tokens,
+    check_pair, choose_device, prepare_model, special_ids, check_paths, check_tokens,
     fingerprint_of)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
 
@@ -49,7 +49,7 @@ class HFModel(Texts):
 
     # what adapters of some kinds know better
     def _check_kind(self, model): "Raise for a model of another kind"
-    def _also_seen(self): return [] # what else scores depend on
+    def _also_seen(self): return [self.other_ends]*bool(self.other_ends)
 
     def __repr__(self):
         size = sum(p.numel() for p in self.model.parameters())
@@ -76,9 +76,18 @@ def _sources(self:HFModel):
 
 @patch
 def _find_tokens(self:HFModel):
-    "Look up the special tokens that every model needs"
-    self.end_token_id = special_id("eos_token_id", *self._sources())
-    self.pad_token_id = special_id("pad_token_id", *self._sources())
+    "The end token, others that end a sequence too, and padding"
+    ends = special_ids("eos_token_id", *self._sources())
+    if not ends: raise ValueError(
+        "neither the model nor the tokenizer has an end token, so no sequence would "
+        "ever be complete: set tokenizer.eos_token or "
+        "model.generation_config.eos_token_id")
+    own = getattr(self.tokenizer, "eos_token_id", None)
+    self.end_token_id = own if own in ends else ends[0]
+    self.other_ends = [i for i in ends if i != self.end_token_id]
+    pads = special_ids("pad_token_id", *self._sources())
+    self.pad_token_id = pads[0] if pads else self.end_token_id
+
 
 # %% ../../nbs/hf/01_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)
@@ -103,6 +112,11 @@ def vocab_size(self:HFModel)->int:
     out = self.model.get_output_embeddings()
     size = getattr(out, "out_features", getattr(out, "num_embeddings", None))
     return size or self.model.config.get_text_config(decoder=True).vocab_size
+
+@patch(as_prop=True)
+def read_size(self:HFModel)->int|None: # None where its embedding does not say
+    "Number of tokens that an input may have"
+    return getattr(self.model.get_input_embeddings(), "num_embeddings", None)
 
 # %% ../../nbs/hf/01_adapter.ipynb #ad4d9978
 @patch
@@ -159,7 +173,7 @@ def _try_out(self:HFModel):
 # %% ../../nbs/hf/01_adapter.ipynb #c0de0002
 @patch
 def compiled(self:HFModel)->Compiled:
-    "A copy, as the weights are now, that runs in ONNX Runtime on the CPU"
+    "A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"
     chosen_engine("onnx")
     from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
     from conformal_ar.hf.seq2seq_graphs import GRAPHS

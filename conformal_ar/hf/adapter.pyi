@@ -13,6 +13,7 @@ class HFModel(Texts):
     dtype: Any
     end_token_id: Any
     model: Any
+    other_ends: Any
     pad_token_id: Any
     tokenizer: Any
     def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None):
@@ -38,7 +39,7 @@ class HFModel(Texts):
         """Who may know a special token; the first that does counts"""
         ...
     def _find_tokens(self):
-        """Look up the special tokens that every model needs"""
+        """The end token, others that end a sequence too, and padding"""
         ...
     @property
     def positions(self) -> int:
@@ -51,6 +52,10 @@ class HFModel(Texts):
     @property
     def vocab_size(self) -> int:
         """Number of tokens that the model gives probabilities to"""
+        ...
+    @property
+    def read_size(self) -> int | None:
+        """Number of tokens that an input may have"""
         ...
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
@@ -74,7 +79,7 @@ class HFModel(Texts):
         """`AdapterError` where scores are no function of a pair, on two rows of ids"""
         ...
     def compiled(self) -> Compiled:
-        """A copy, as the weights are now, that runs in ONNX Runtime on the CPU"""
+        """A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"""
         ...
     @classmethod
     def from_pretrained(cls, name, device=None, dtype: torch.dtype=None, trust_remote_code: bool=False, use_safetensors: bool=True, revision: str='main', model_kwargs: dict=None, **kwargs):

@@ -153,7 +153,7 @@ _prompts = ContextVar("prompts", default=None) # blocks, and layers that used th
 
 @contextmanager
 def sharing(blocks:Blocks|None):
-    "A step in which every layer must attend to the prompts that `blocks` has in cross"
+    "A step whose layers all attend to the prompts in `blocks`; else `ValueError`"
     seen = set()
     token = _prompts.set((blocks, seen))
     try: yield

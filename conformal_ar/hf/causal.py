@@ -18,7 +18,7 @@ from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel
 from .caches import make_blocks, select_rows, sharing, why_copied
-from .supported import row_tokens, special_ids
+from .supported import row_tokens
 from .onnx import Compiled
 from .texts import Texts, chat_prompts, pad_rows, start_ids
 
@@ -64,17 +64,7 @@ class HFCausal(PromptTexts, HFModel):
 # %% ../../nbs/hf/06_causal.ipynb #2af96c0e
 @patch
 def _find_tokens(self:HFCausal):
-    "The end token, others that end a sequence too, and padding"
-    ends = special_ids("eos_token_id", *self._sources())
-    if not ends: raise ValueError(
-        "neither the model nor the tokenizer has an end token, so no sequence would "
-        "ever be complete: set tokenizer.eos_token or "
-        "model.generation_config.eos_token_id")
-    own = getattr(self.tokenizer, "eos_token_id", None)
-    self.end_token_id = own if own in ends else ends[0]
-    self.other_ends = [i for i in ends if i != self.end_token_id]
-    pads = special_ids("pad_token_id", *self._sources())
-    self.pad_token_id = pads[0] if pads else self.end_token_id
+    HFModel._find_tokens(self)
     if self.chat and not getattr(self.tokenizer, "chat_template", None):
         raise ValueError("the tokenizer has no chat template, which chat=True needs: "
                          "set tokenizer.chat_template, or give whole prompts")

@@ -27,9 +27,6 @@ class HFCausal(PromptTexts, HFModel):
     share: bool
     compiled_as: Any
     chat: Any
-    end_token_id: Any
-    other_ends: Any
-    pad_token_id: Any
     def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool=False):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
@@ -42,9 +39,7 @@ class HFCausal(PromptTexts, HFModel):
     def _takes(self): ...
     @cached_property
     def _first(self): ...
-    def _find_tokens(self):
-        """The end token, others that end a sequence too, and padding"""
-        ...
+    def _find_tokens(self): ...
     def _also_seen(self): ...
     def _logits(self, ids, mask, places=None, keep=1, cache=None):
         """[R, keep, V] logits after the last `keep` tokens of `ids`"""

@@ -53,7 +53,8 @@ class DecoderGraphs(Graphs):
         rope = c.get("rope_parameters") or {}
         odd = [rope.get("rope_type", "default") != "default",
                "sliding_attention" in (c.get("layer_types") or ()),
-               c.get("sliding_window") and "layer_types" not in c,
+               "layer_types" not in c and (c.get("sliding_window") or np.inf) <
+               c.get("max_position_embeddings", 0),
                gpt2 and (c["scale_attn_by_inverse_layer_idx"] or
                          not c["scale_attn_weights"])]
         if any(odd): raise TypeError("scaled positions or scores, and attention in "

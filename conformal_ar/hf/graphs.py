@@ -58,7 +58,7 @@ def rms_norm(g:Graph, x:str, weight:object, eps:float):
     return g.Mul(g.Div(x, size), weight)
 
 def activation(g:Graph, x:str, kind:str):
-    "An activation by its name in a configuration"
+    "An activation by its name in a configuration; `TypeError` for an unknown one"
     if kind == "relu": return g.Relu(x)
     if kind == "relu2": return g.Pow(g.Relu(x), 2.)
     if kind in ("silu", "swish"): return g.Mul(x, g.Sigmoid(x))

@@ -21,7 +21,7 @@ def rms_norm(g: Graph, x: str, weight: object, eps: float):
     """`x` [..., D] over its root mean square, times a weight"""
     ...
 def activation(g: Graph, x: str, kind: str):
-    """An activation by its name in a configuration"""
+    """An activation by its name in a configuration; `TypeError` for an unknown one"""
     ...
 def attend(g: Graph, q: str, k: str, v: str, bias: str | None=None):
     """[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"""

@@ -54,7 +54,7 @@ def has_onnx()->bool:
 def chosen_engine(
     engine:str|None=None, # Either onnx or torch; None: of CONFORMAL_AR_ENGINE
 )->str: # Empty where none is named
-    "The engine that is asked for"
+    "The engine asked for; `ValueError` for an unknown one, or `ModuleNotFoundError`"
     engine = engine or os.environ.get("CONFORMAL_AR_ENGINE", "")
     if engine not in ("", "onnx", "torch"):
         raise ValueError(f"no engine {engine!r}: there are onnx and torch")
@@ -123,7 +123,7 @@ class Compiled(Texts):
         fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",
-                     "other_ends", "positions", "vocab_size", "chat"):
+                     "other_ends", "positions", "vocab_size", "read_size", "chat"):
             setattr(self, name, getattr(texts, name))
         self.engine, self._fingerprint = Engine(graphs), fingerprint
 

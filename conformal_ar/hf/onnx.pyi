@@ -15,7 +15,7 @@ def has_onnx() -> bool:
     """Is the extra there?"""
     ...
 def chosen_engine(engine: str | None=None) -> str:
-    """The engine that is asked for
+    """The engine asked for; `ValueError` for an unknown one, or `ModuleNotFoundError`
 
     engine: Either onnx or torch; None: of CONFORMAL_AR_ENGINE"""
     ...

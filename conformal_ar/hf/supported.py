@@ -45,7 +45,7 @@ def special_ids(name:str, *sources):
     return list(ids) if isinstance(ids, (list, tuple)) else [ids]
 
 def special_id(name:str, *sources):
-    "The first of these ids"
+    "The first of these ids; `ValueError` where there is none"
     ids = special_ids(name, *sources)
     if ids: return ids[0]
     raise ValueError(f"neither the model's configuration nor the tokenizer has a "
@@ -65,7 +65,7 @@ def check_pair(model:torch.nn.Module, tokenizer:object):
 
 # %% ../../nbs/hf/02_supported.ipynb #af9b200b
 def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
-    "Ids [B, L], unless they are not one row of known tokens for each input"
+    "Ids [B, L]; `ValueError` unless they are a row of known tokens for each input"
     if not isinstance(ids, torch.Tensor): raise TypeError(
         f"targets must be a tensor of ids, not {type(ids).__name__}: "
         "encode(texts) makes one")
@@ -83,7 +83,7 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
 
 # %% ../../nbs/hf/02_supported.ipynb #b7668109
 def row_tokens(rows:list, tokens:list, n:int, vocab_size:int):
-    "Rows of a state of `n` rows, and a token for each, as tensors on the host"
+    "Rows of a state and a token for each, on the host; `IndexError` for unknown ones"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
@@ -125,7 +125,7 @@ _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and specia
 # %% ../../nbs/hf/02_supported.ipynb #2749ed14
 @torch.inference_mode()
 def check_paths(ar:object):
-    "Refuse a model that does not decode as it scores"
+    "`TypeError` for a model that does not decode as it scores"
     as_now = ar.dtype, ar.start_token_id, ar.end_token_id, ar.pad_token_id
     if _tried.get(ar.model) == as_now: return
     name = type(ar.model).__name__

@@ -64,7 +64,7 @@ class PlainTokenizer:
 def own_tokenizer(
     folder:str|Path, # Of a model
 )->PlainTokenizer|None: # None: the folder has one of the library
-    "The tokenizer of this package that a folder names"
+    "The tokenizer of this package that a folder names; `ValueError` for what is none"
     path = Path(folder)/"tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if not (name := settings.pop("own", "")).startswith("conformal_ar."): return None
@@ -125,7 +125,7 @@ def what_is_unknown(tokenizer:object, text:str):
     if own and (why := own(text)): return why
     at = find_unknown(tokenizer, text)
     return ("a character that the tokenizer does not know: "
-            f"{text[at]!r} at position {at} of {text!r}")
+            f"{text[at]!r} at position {at} of {text!r:.80}")
 
 
 # %% ../../nbs/hf/11_texts.ipynb #a281082f
@@ -147,6 +147,7 @@ class Texts:
     start_token_id = None # what decoding starts with; None where it follows the prompt
     other_ends = ()       # ids that end a sequence as the end token does
     positions = None      # of a model that has only so many
+    read_size = None      # how many tokens it reads
     chat = False          # are inputs messages, or what a user says?
     _first = 0            # position of the first token
     _checked = {}         # inputs of the last check and their ids
@@ -217,7 +218,11 @@ def _tokenized(self:Texts, inputs):
             f"{self.tokenizer.bos_token or self.tokenizer.eos_token!r}, for example")
         if most is not None and len(row) > most: raise ValueError(
             f"input {i} has {len(row)} tokens, but the model takes {most}: "
-            f"{inputs[i]!r}")
+            f"{inputs[i]!r:.80}")
+        if self.read_size is not None and (top := max(row)) >= self.read_size:
+            raise ValueError(
+                f"input {i} has the token {top}, but the model reads tokens 0 to "
+                f"{self.read_size - 1}: see model.resize_token_embeddings")
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #f2461bd7
@@ -298,7 +303,7 @@ def chat_prompts(
     tokenizer:object, # With a chat template
     inputs:list # Texts of a user, or lists of messages
 )->list: # Of texts
-    "The prompts that a chat template makes"
+    "The prompts that a chat template makes; `TypeError` for what is no message"
     def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
     prompts = []
     for i, x in enumerate(inputs):

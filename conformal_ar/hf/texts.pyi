@@ -37,7 +37,7 @@ class PlainTokenizer:
     def decode(self, ids, **kwargs): ...
     def batch_decode(self, rows: Sequence, **kwargs): ...
 def own_tokenizer(folder: str | Path) -> PlainTokenizer | None:
-    """The tokenizer of this package that a folder names
+    """The tokenizer of this package that a folder names; `ValueError` for what is none
 
     folder: Of a model"""
     ...
@@ -79,6 +79,7 @@ class Texts:
     start_token_id: Any
     other_ends: Any
     positions: Any
+    read_size: Any
     chat: bool
     _first: int
     _checked: Any
@@ -140,7 +141,7 @@ def start_ids(tokenizer: object) -> list:
     tokenizer: Of transformers"""
     ...
 def chat_prompts(tokenizer: object, inputs: list) -> list:
-    """The prompts that a chat template makes
+    """The prompts that a chat template makes; `TypeError` for what is no message
 
     tokenizer: With a chat template
     inputs: Texts of a user, or lists of messages"""

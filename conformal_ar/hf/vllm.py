@@ -155,7 +155,7 @@ def _send(self:VLLMServer, path, body=None, base=None):
 # %% ../../nbs/hf/15_vllm.ipynb #5c42daa3
 @patch
 def models(self:VLLMServer)->dict:
-    "The models that a server has, by name, and their positions"
+    "Models of a server by name, and their positions; `EngineError` for no such answer"
     try:
         found = {m["id"]: m.get("max_model_len") for m in self._send("/models")["data"]}
         for name, n in found.items():
@@ -207,7 +207,7 @@ def ask(self:VLLMServer,
     rows:list, # [R] lists of token ids
     **what, # One of logprobs, logprob_token_ids, prompt_logprobs
 )->Iterator: # [R] dictionaries of log-probabilities by id, or lists for own tokens
-    "What the server says about rows of ids"
+    "What the server says about rows of ids; `EngineError` for an odd answer"
     if "logprob_token_ids" in what: what["logprobs"] = 0 # vLLM wants both
     def part(some):
         body = dict(model=self.model, prompt=some, max_tokens=1, temperature=0,
@@ -235,7 +235,7 @@ class VLLMCausal(HFCausal):
     "A decoder-only model that vLLM runs, as an `Autoregressor`"
     takes_floor, device = True, torch.device("cpu")
     _first = 0 # position of the first token
-    positions = vocab_size = None
+    positions = vocab_size = read_size = None
 
     def __init__(self,
         engine:object, # The LLM of vLLM, or a VLLMServer

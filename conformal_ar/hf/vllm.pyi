@@ -47,13 +47,13 @@ class VLLMServer:
         """Ask until the server answers, within limits; `EngineError` where it never does"""
         ...
     def models(self) -> dict:
-        """The models that a server has, by name, and their positions"""
+        """Models of a server by name, and their positions; `EngineError` for no such answer"""
         ...
     def tokenize(self, text: str) -> list | None:
         """Ids of a text, as the server reads it; None where it cannot tell"""
         ...
     def ask(self, rows: list, **what) -> Iterator:
-        """What the server says about rows of ids
+        """What the server says about rows of ids; `EngineError` for an odd answer
 
         rows: [R] lists of token ids"""
         ...
@@ -79,6 +79,7 @@ class VLLMCausal(HFCausal):
     _first: int
     positions: Any
     vocab_size: Any
+    read_size: Any
     chat: Any
     dtype: Any
     ends: Any

@@ -122,7 +122,7 @@ class SetRecords:
         make:Callable,  # Gives the calibrated procedure
         take:Callable,  # Rows of a block to inputs
         read:Callable,  # Inputs and the model to (input, text), line to error, notes
-        cleaned:bool=False, # May the text for the model be another one?
+        cleaned:bool=False, # Say what the model read, even where that was typed?
         show:Callable|None=None, # Is called with each line and its set
     ):
         self.procedure, self.take, self.read = make(), take, read
@@ -143,7 +143,8 @@ class SetRecords:
         sets, found = predict([text for _, text in good]) if good else [], {}
         for (x, text), s in zip(good, sets):
             if isinstance(s, Exception): bad[x.line] = input_error(s)
-            else: found[x.line] = set_record(x, s, text if self.cleaned else None)
+            else: found[x.line] = set_record(
+                x, s, text if self.cleaned or text != x.text else None)
             if self.show and x.line in found: self.show(x.line, s)
         for line, note in notes:
             if line in found: found[line].setdefault("notes", []).append(note)

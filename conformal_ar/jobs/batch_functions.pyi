@@ -66,7 +66,7 @@ class SetRecords:
         """make: Gives the calibrated procedure
         take: Rows of a block to inputs
         read: Inputs and the model to (input, text), line to error, notes
-        cleaned: May the text for the model be another one?
+        cleaned: Say what the model read, even where that was typed?
         show: Is called with each line and its set"""
         ...
     def records(self, rows: list) -> list:

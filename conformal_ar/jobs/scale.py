@@ -35,7 +35,7 @@ def run_blocks(
     address:str|None=None,  # Of a Ray cluster, as for ray.init; None: in this process
     workers:int|None=None,  # On Ray; None: one for each GPU, or else for each CPU
 )->Iterator[dict]: # Number of each block, and whether it was computed now
-    "Compute the blocks of a file that are not in the folder yet"
+    "Compute the blocks of a file that are missing; `ValueError` without a cluster"
     folder = Path(folder).resolve()
     if workers and address is None: raise ValueError(
         "workers are on a Ray cluster: give its address, such as local")
@@ -87,7 +87,7 @@ def score_pairs(
     folder:str|Path,     # Where blocks are kept
     size:int=50,         # Pairs in a block
 )->np.ndarray: # [n, steps]
-    "Calibration scores of pairs, in blocks that are made once"
+    "Scores of pairs, in blocks made once; `ValueError` without a fingerprint"
     model, pairs = fingerprint_of_model(procedure.model), read_pairs(inputs, targets)
     if model is None: raise ValueError(f"{type(procedure.model).__name__} needs "
         "fingerprint(), or blocks of another model could be taken for its own")

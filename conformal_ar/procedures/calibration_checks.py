@@ -138,7 +138,7 @@ def check_columns(known:object):
             "columns that are meant in its place")
 
 def check_target(i:int, target:str|list)->list:
-    "The texts of a target: itself, or several that are right"
+    "The texts of a target, one or several; `TypeError` for what is none"
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
     if several and all(isinstance(t, str) for t in several): return several
@@ -157,7 +157,7 @@ def check_tested(sets:list, targets:list):
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2b026f11
 def check_classes(sets:list, canonicalize:Callable|None):
-    "Refuse merged sets without the function that merged them: texts are no keys"
+    "`ValueError` for merged sets without the function that merged them"
     for i, s in enumerate(sets):
         if isinstance(s, ClassSet) and canonicalize is None: raise ValueError(
             f"set {i} is a set of classes: give canonicalize, "

@@ -24,7 +24,7 @@ def checksum(data:dict):
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #bffa5608
 def parsed_file(path:str):
-    "What a file holds, if it is whole and of this format"
+    "What a file holds; `ValueError` unless it is whole and of this format"
     corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def check_fingerprint(path:str, saved:str|None, now:str|None):
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a290cc19
 def checked_probe(path:str, fields:dict|None, model:object):
-    "The probe pairs, scored again; a warning where there are none"
+    "The probe pairs, scored again; `ValueError` where scores differ, or a warning"
     from conformal_ar.procedures.probes import Probe # which loads torch
     if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "

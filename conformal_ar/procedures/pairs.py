@@ -46,7 +46,7 @@ def encode_targets(
     model:Autoregressor, # Its encode raises ValueError for a text that it cannot spell
     texts:Sequence[str], # [T] targets
 )->tuple[torch.Tensor, np.ndarray]: # [T, L] ids, of nothing if not spelt; [T] spelt?
-    "Ids of targets; a warning where some cannot be spelt, an error where none can"
+    "Ids of targets; a warning where some cannot be spelt"
     def encode(some):
         try: return model.encode(some), None
         except ValueError as e: return None, e
@@ -54,14 +54,14 @@ def encode_targets(
     if error is None: return ids, np.ones(len(texts), bool)
     errors = [encode([t])[1] for t in texts]
     spelt = np.array([e is None for e in errors])
-    if not spelt.any(): raise error
     first = int(spelt.argmin())
     why = str(errors[first]).replace("target 0", f"target {first}")
     warn_missed(~spelt, "cannot be spelt", why)
-    found = model.encode([t for t, s in zip(texts, spelt) if s])
-    ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
+    found = model.encode([t for t, s in zip(texts, spelt) if s]) if spelt.any() else []
+    width = found.shape[1] if len(found) else 1
+    ids = torch.full((len(texts), width), model.pad_token_id)
     ids[:, 0] = model.end_token_id
-    ids[torch.as_tensor(spelt)] = found.cpu()
+    if len(found): ids[torch.as_tensor(spelt)] = found.cpu()
     return ids, spelt
 
 # %% ../../nbs/procedures/00_pairs.ipynb #a9875e72

@@ -19,8 +19,9 @@ from fastcore.basics import patch
 from ..search.autoregressive import (
     Autoregressor, Defaults, optional, stepwise_scores)
 from ..search.inputs_and_ids import input_length, take, target_lengths
-from .calibration_checks import (
-    refuse_changed, refuse_imprecise, scored_again, warn_calibrated_on, warn_repeats)
+from conformal_ar.procedures.calibration_checks import (
+    check_unchanged, refuse_changed, refuse_imprecise, scored_again, warn_calibrated_on,
+    warn_repeats)
 from .pairs import Pairs
 
 # %% ../../nbs/procedures/10_probes.ipynb #020be93e
@@ -46,6 +47,7 @@ class Probe:
         self.scores, self.rounding, self.encoded = scores, rounding, encoded
         self.seen = None # what was visible_state last
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
+        self.due_whole = 0. # when a model that moved may be hashed again
 
 # %% ../../nbs/procedures/10_probes.ipynb #891db04a
 def _scores_on_host(scores):
@@ -93,7 +95,7 @@ def of(cls:Probe,
     new = cls(inputs, ids, model.decode(ids), ways[0], rounding)
     new.encoded = new.encodes(model)
     new.check(model)
-    new.seen, new.fingerprint = None, fingerprint_or_none(model) # predict is to look
+    new.fingerprint, new.due = fingerprint_or_none(model), 0. # predict is to look
     return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
@@ -152,14 +154,16 @@ def rules_of(
 
 # %% ../../nbs/procedures/10_probes.ipynb #874706a5
 _plain = frozenset((bool, int, float, str, type(None), torch.dtype, torch.device))
+_inner = vars(torch.nn.Module()).keys() - {"training"} # what PyTorch keeps in a module
 
 def _modules(m, tensors):
     "Plain attributes, replaced functions and hooks of a module and of those below it"
     own = vars(m)
     tensors += own["_parameters"].values()
     tensors += own["_buffers"].values()
-    seen = [v if type(v) in _plain else id(v) for v in own.values()
-            if type(v) in _plain or callable(v)] # such as another forward
+    seen = [_content(v, 2, tensors) if isinstance(v, (dict, list, tuple)) else
+            v if type(v) in _plain else id(v) for name, v in own.items()
+            if name not in _inner] # such as another forward
     below = [_modules(b, tensors) for b in own["_modules"].values() if b is not None]
     return id(m), seen, [*own["_forward_hooks"]], [*own["_forward_pre_hooks"]], below
 
@@ -184,6 +188,8 @@ def _content(value, depth, tensors):
     "Attributes, items and modules of a value, `depth` deep; its tensors are gathered"
     if type(value) in _plain: return value
     if isinstance(value, torch.Tensor): return tensors.append(value)
+    if isinstance(value, np.ndarray):
+        return id(value), value.ravel()[::1 + value.size//SAMPLE].tobytes()
     if isinstance(value, torch.nn.Module):
         return _modules(value, tensors), _content(vars(value).get("config"), 2, tensors)
     if depth == 0 or isinstance(value, _opaque): return id(value)
@@ -200,7 +206,7 @@ def _content(value, depth, tensors):
 def _reading(tokenizer):
     "How a tokenizer reads texts, and its number of tokens"
     fast = getattr(tokenizer, "backend_tokenizer", None)
-    parts = "normalizer", "pre_tokenizer", "post_processor"
+    parts = "normalizer", "pre_tokenizer", "post_processor", "decoder"
     return len(tokenizer), [repr(getattr(fast, p, None)) for p in parts]
 
 # %% ../../nbs/procedures/10_probes.ipynb #7541b49c
@@ -217,8 +223,14 @@ def look(self:Probe,
     model:Autoregressor, # The model of now
 ):
     "Check the model where something seems to have moved, or a while has passed"
-    moved = visible_state(model) != self.seen
-    if moved or time.monotonic() >= self.due: self.check(model)
+    moved, before = visible_state(model) != self.seen, self.seen
+    start = time.monotonic()
+    if moved or start >= self.due: self.check(model)
+    if not moved or before is None or start < self.due_whole: return
+    after, self.seen = self.seen, before # a refusal stands
+    check_unchanged(self.fingerprint, fingerprint_or_none(model))
+    self.seen, now = after, time.monotonic()
+    self.due_whole = now + (now - start)/SHARE
 
 # %% ../../nbs/procedures/10_probes.ipynb #d1953341
 def _input_fields(inputs):

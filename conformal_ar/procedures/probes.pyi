@@ -13,6 +13,7 @@ SHARE: float
 class Probe:
     """A few pairs, and the scores by which their model is known again"""
     due: Any
+    due_whole: Any
     encoded: Any
     fingerprint: Any
     ids: Any
@@ -81,6 +82,7 @@ def rules_of(model: object) -> list:
     model: Autoregressor"""
     ...
 _plain: Any
+_inner: Any
 def _modules(m, tensors):
     """Plain attributes, replaced functions and hooks of a module and of those below it"""
     ...

@@ -95,7 +95,7 @@ def target_scores(self:Procedure,
     pairs:Pairs, # From read
     **kwargs,    # For the model's scoring or search (progress, batch_size, max_rows)
 )->np.ndarray: # [T, steps] for each target; −∞ last where no set holds it
-    "Scores of targets: each procedure has its own"
+    "Scores of targets; `NotImplementedError` where a procedure has none of its own"
     raise NotImplementedError(f"{type(self).__name__} needs a method target_scores")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #1e0fd50c

@@ -159,7 +159,9 @@ def saved_kind(cls, data:dict):
     module, below = data.get("module", ""), [cls]
     if module.startswith("conformal_ar."): import_module(module) # those of tasks too
     for kind in below: below += kind.__subclasses__()
-    return {kind.__name__: kind for kind in below}.get(data["procedure"])
+    alike = [kind for kind in below if kind.__name__ == data["procedure"]]
+    own = [kind for kind in alike if kind.__module__ == module]
+    if own or len(alike) == 1: return (own or alike)[-1]
 
 
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd

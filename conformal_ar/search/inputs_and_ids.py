@@ -18,7 +18,7 @@ def check_inputs(
     inputs:Sequence,   # Inputs of the model
     name:str="inputs", # What the error message calls them
 )->Sequence: # The same; other iterables than arrays become lists
-    "Refuse what is not a non-empty sequence of inputs"
+    "`TypeError` or `ValueError` for what is not a non-empty sequence of inputs"
     if isinstance(inputs, (str, bytes)): raise TypeError(
         f"{name} must be a list of texts, not a single text: [{inputs!r:.60}]?")
     table = hasattr(inputs, "columns") or hasattr(inputs, "column_names")

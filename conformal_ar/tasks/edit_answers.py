@@ -116,7 +116,7 @@ def _go_on(self:EditScripts, s, kept, floor):
 @patch
 @torch.inference_mode()
 def extend(self:EditScripts, state, rows, tokens, floor=None):
-    "Continue some rows by a token each"
+    "Continue some rows by a token each; `ValueError` beyond the longest script"
     longer = torch.cat([state.tokens[rows], tokens[:, None]], 1)
     if longer.shape[1] > self.max_target_len: raise ValueError(
         f"scripts have at most {self.max_target_len} tokens")

@@ -49,7 +49,7 @@ class EditScripts:
         """One step of the decoder from some rows of the past"""
         ...
     def extend(self, state, rows, tokens, floor=None):
-        """Continue some rows by a token each"""
+        """Continue some rows by a token each; `ValueError` beyond the longest script"""
         ...
 class Answer(NamedTuple):
     """A product that a search found"""

@@ -52,7 +52,7 @@ def aizynth_filter(
     coverage:float=0.9, # A step passes if sets of this coverage hold its product
     key:str="conformal", # Its name in the finder
 ): # FilterStrategy
-    "A filter policy that rejects steps whose product is not in the set"
+    "A filter policy; `RejectionException` for steps whose product is not in the set"
     from aizynthfinder.context.policy.filter_strategies import FilterStrategy
     from aizynthfinder.utils.exceptions import RejectionException
 

@@ -132,7 +132,7 @@ class ProductSets(ConformalLevelSets):
 # %% ../../nbs/tasks/27_product_sets.ipynb #1f0546a7
 @patch
 def read(self:ProductSets, inputs, targets=None):
-    "Sources and products, read once; a warning where a product is no valid SMILES"
+    "Sources and products, read once; `TypeError` for ids, a warning for bad SMILES"
     inputs, several = read_pairs(inputs, targets)
     if isinstance(several, torch.Tensor):
         raise TypeError("targets are SMILES of products, not token ids")

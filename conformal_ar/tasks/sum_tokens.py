@@ -58,8 +58,8 @@ class DigitTokenizer(PlainTokenizer):
         "What is said of an operand that is too long; None where none is"
         runs = re.findall("[0-9]+(?=[+=])", text)
         for run in (run for run in runs if len(run) > self.places): return (
-            f"a number that is too long: {run!r} has {len(run)} digits, and the model "
-            f"takes numbers of at most {self.places} digits")
+            f"a number that is too long: {run!r:.40} has {len(run)} digits, and the "
+            f"model takes numbers of at most {self.places} digits")
 
 
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #fbb998ed
