@@ -66,8 +66,8 @@ def notice_lines(notes, most=20):
     if more: notice(f"… and {more:,} more lines of this kind")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
-_other_columns = ("; --input-column and --target-column name others, and reactions may "
-    "have reactants, reagents, catalysts, bases, ligands, additives and solvents apart")
+_other_columns = ("; --input-column and --target-column name others; of reactions "
+    "also Reactants, Reactant 1, Reagents, Catalyst, Base, Ligand, Additive, Solvent")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):

@@ -60,7 +60,7 @@ class EditScripts:
     def check(self, inputs):
         "Raise for the first source that cannot be read"
         for source in inputs:
-            check_source(source)
+            check_source(str(source)) # the rules refuse what is no text
             script_rules(source)
 
     def fingerprint(self):

@@ -71,7 +71,7 @@ def unused_columns(
         other = re.search("(?i)target|product", c) or len(word) == 1 and c != "name"
         if other or {*(canonical(word) or "").split(".")} <= used: continue
         dot = ": a dot forgotten?"*(c == "name")
-        notes.append(f"the {c} is SMILES too, and was not used{dot}")
+        notes.append(f"SMILES in {c!r} were not used{dot}")
     return notes
 
 # %% ../../nbs/tasks/28_structures.ipynb #215a79cc
@@ -110,7 +110,7 @@ def _reaction(block):
 
 def _entries(text):
     "Reactions, mixtures, and numbers of a registry, of which the data are read"
-    text = re.sub(r"(?m)^\$RFMT.*\n(?=\$RXN)", "", text)
+    text = re.sub(r"(?m)^\$RFMT.*\s+(?=\$RXN)", "", text)
     for block in re.split(r"(?m)^\$(?=RXN|[RM]FMT|[RM][IE]REG)", text)[1:]:
         block, *rest = re.split(r"(?m)^\$DTYPE", block)
         pairs = (r.split("$DATUM", 1) for r in rest if "$DATUM" in r)
