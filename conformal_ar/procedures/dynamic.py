@@ -65,12 +65,8 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
 @patch
-def target_scores(self:DynamicConformalBeams,
-    pairs,
-    batch_size:int=256,    # Pairs scored at a time
-    progress:bool=False,   # Show a progress bar?
-    max_rows:int|None=None # For searches; not used here
-):
+def target_scores(self:DynamicConformalBeams, pairs, batch_size:int=256,
+                  progress:bool=False, max_rows:int|None=None):
     inputs = take(pairs.inputs, pairs.owner)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
                          progress=progress)
