@@ -186,7 +186,7 @@ def compiled(self:HFModel)->Compiled:
     except KeyError as e: raise TypeError(f"{name} is not compiled: it lacks the "
                                           f"weights {e}") from None
     part = min(18, self.max_input_len or 18)//3 # of a prompt and its target
-    size = min(self.vocab_size, self.model.get_input_embeddings().num_embeddings)
+    size = min(self.vocab_size, self.read_size or self.vocab_size)
     some, ids = np.random.default_rng(0).choice, self._ordinary_ids(size)
     rows = [Ids(some(ids, n).tolist()) for n in (1, part, 2*part)]
     targets = torch.from_numpy(some(ids, (3, part)))

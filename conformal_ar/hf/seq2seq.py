@@ -31,6 +31,7 @@ class HFSeq2Seq(HFModel):
 
     def _find_tokens(self):
         super()._find_tokens()
+        self.pad_token_id = special_id("pad_token_id", *self._sources()) # is needed
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
 
 

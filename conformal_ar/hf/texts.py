@@ -209,7 +209,7 @@ class Ids(tuple): "Token ids of an input, in place of its text"
 def _tokenized(self:Texts, inputs):
     "Checked token ids of input texts, not padded"
     if not len(inputs): raise ValueError("there are no inputs: give one at least")
-    known, most = isinstance(inputs[0], Ids), self.max_input_len
+    known, most, size = isinstance(inputs[0], Ids), self.max_input_len, self.read_size
     ids = [[*x] for x in inputs] if known else self._ids(inputs)
     if not known: self._check_known(inputs, ids, "input")
     for i, row in enumerate(ids):
@@ -219,10 +219,9 @@ def _tokenized(self:Texts, inputs):
         if most is not None and len(row) > most: raise ValueError(
             f"input {i} has {len(row)} tokens, but the model takes {most}: "
             f"{inputs[i]!r:.80}")
-        if self.read_size is not None and (top := max(row)) >= self.read_size:
-            raise ValueError(
-                f"input {i} has the token {top}, but the model reads tokens 0 to "
-                f"{self.read_size - 1}: see model.resize_token_embeddings")
+        if size is not None and max(row) >= size: raise ValueError(
+            f"input {i} has the token {max(row)}, but the model reads tokens 0 to "
+            f"{size - 1}: see model.resize_token_embeddings")
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #f2461bd7

@@ -161,9 +161,10 @@ def _modules(m, tensors):
     own = vars(m)
     tensors += own["_parameters"].values()
     tensors += own["_buffers"].values()
-    seen = [_content(v, 2, tensors) if isinstance(v, (dict, list, tuple)) else
-            v if type(v) in _plain else id(v) for name, v in own.items()
-            if name not in _inner] # such as another forward
+    kept = ((v, isinstance(v, (dict, list, tuple)), type(v) in _plain or callable(v))
+            for name, v in own.items() if name not in _inner)
+    seen = [_content(v, 2, tensors) if many else v if type(v) in _plain else id(v)
+            for v, many, one in kept if many or one] # such as another forward
     below = [_modules(b, tensors) for b in own["_modules"].values() if b is not None]
     return id(m), seen, [*own["_forward_hooks"]], [*own["_forward_pre_hooks"]], below
 

@@ -70,7 +70,7 @@ FORMS = {"exact": canonical, "without salts": without_salts, "inchi": by_inchi}
 # %% ../../nbs/tasks/08_chemistry.ipynb #e2138ced
 @lru_cache(maxsize=10_000)
 def _atoms(smiles):
-    mol = rdkit_modules()[0].MolFromSmiles(smiles)
+    mol = read_molecule(smiles)
     return 0 if mol is None else mol.GetNumHeavyAtoms()
 
 def same_but_for_pieces(
@@ -97,7 +97,7 @@ def pieces_beside(self:MoleculeSet,
     "What member i has beside or without the pieces of member j, as formulas"
     from rdkit.Chem.rdMolDescriptors import CalcMolFormula
     def formula(smiles):
-        known = CalcMolFormula(rdkit_modules()[0].MolFromSmiles(smiles))
+        known = CalcMolFormula(read_molecule(smiles))
         return re.sub(r"^(Br|Cl|F|I)H$", r"H\1", known)
     own, others = (Counter(self.keys[k].split(".")) for k in (i, j))
     more = dict(zip(("with", "without"), (own - others, others - own)))
