@@ -183,7 +183,7 @@ def _mean_guarantee(guarantees):
 # %% ../../nbs/experiments/07_baselines.ipynb #1afd5b21
 def budget_entries(
     model:Autoregressor,        # The model
-    pool:object,                       # Pairs that calibrate
+    pool:object,                # Pairs that calibrate
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
     orders:Sequence[np.ndarray],# [T] permutations of the pool

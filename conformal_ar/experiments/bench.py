@@ -103,7 +103,7 @@ def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarra
     return np.abs(scores - thresholds).min(1)
 
 # %% ../../nbs/experiments/10_bench.ipynb #eaa66bd3
-def small_frontiers(task:object, n:int, tries:int, alphas:list=(.01, .02, .03, .05)):
+def small_frontiers(task:object, n:int, tries:int, alphas:tuple=(.01, .02, .03, .05)):
     "At most `n` inputs within the budget, thresholds, risk; `ValueError` for none"
     x, best = task.some(tries)[0], None
     for alpha in alphas:

@@ -97,7 +97,7 @@ def decided(
 # %% ../../nbs/experiments/08_compared.ipynb #c2fc6bb5
 def plot_equal_coverage(
     rows:Sequence[dict], # With procedure, coverage, guaranteed, mean_size, mean_size_se
-    ax:object=None,                  # Matplotlib Axes; a new figure when None
+    ax:object=None, # Matplotlib Axes; a new figure when None
     title:str="",             # Above the axes
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
     differences:Sequence[dict]=(), # Of these rows: who is significantly the smallest?

@@ -83,7 +83,7 @@ def all_answers(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00005
 def shares(
     found:list[Found],
-    ranks:np.ndarray=(1, 2, 3, 5, 10),
+    ranks:tuple=(1, 2, 3, 5, 10),
 )->dict: # Of reactions whose product is among the first; invalid among five
     "How often the recorded product is among the first answers"
     n, out = len(found), {}
@@ -100,7 +100,7 @@ def shares(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00006
 def set_sizes(
     found:list[Found],
-    coverages:list=(.5, .6, .7, .8, .9, .95),
+    coverages:tuple=(.5, .6, .7, .8, .9, .95),
     draws:int=100, # Random halves
     seed:int=0,
 )->list[dict]: # Coverage, its standard error, mean and median size; None if infeasible
@@ -168,7 +168,7 @@ def set_seconds(cp:object, inputs:list)->list[float]:
 
 def beside_smiles(
     n:int=100, # Reactions
-    coverages:list=(.5, .7),
+    coverages:tuple=(.5, .7),
 )->list[dict]: # Of each coverage
     "Sets of both shipped models, for the same reactions"
     from conformal_ar.tasks.shipped import shipped_pairs

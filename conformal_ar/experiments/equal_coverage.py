@@ -266,7 +266,7 @@ def score_pool(
 def compare(
     model:Autoregressor,      # The model
     pool:object, # Pairs to calibrate on and measure coverage, with inputs and targets
-    tuning:object,                   # Other pairs, for the shape of the tuned family
+    tuning:object,            # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
     max_len:int,              # Decoding steps, from other data

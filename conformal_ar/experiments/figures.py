@@ -104,7 +104,7 @@ def _cumulative_panel(ax, series, ylabel):
 # %% ../../nbs/experiments/12_figures.ipynb #aedf7fff
 def plot_sizes_by_oracle(
     series:dict, # From a label to counts, as from_counts takes them
-    ax:object=None,     # Matplotlib Axes of the main panel; a new figure when None
+    ax:object=None, # Matplotlib Axes of the main panel; a new figure when None
     few:int=200, # An oracle size that occurred less often is left out
     title:str|None=None, # Of the legend
 ): # The Axes of the main panel
@@ -131,7 +131,7 @@ def plot_sizes_by_oracle(
 def plot_group_coverage(
     series:dict, # From a label to rows with group (a number), pairs and coverage
     guaranteed:dict|None=None, # From a label to the guaranteed coverage of all
-    ax:object=None,          # Matplotlib Axes of the main panel; a new figure when None
+    ax:object=None, # Matplotlib Axes of the main panel; a new figure when None
     xlabel:str="length of the target (tokens)", # What the groups are
     title:str|None=None,  # Of the legend
 ): # The Axes of the main panel

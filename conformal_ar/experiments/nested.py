@@ -34,7 +34,7 @@ def line(
 def tuned_family(
     scores:np.ndarray, # [N, L] of tuning pairs; those that do not fit are left out
 )->tuple[np.ndarray, np.ndarray]: # [J] levels, [J, L] thresholds at these levels
-    "The paper's thresholds as curves over the risk; `ValueError` for too few pairs"
+    "The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk"
     scores = check_scores(scores, 2)
     scores = scores[np.isfinite(scores).all(1)]
     n, steps = scores.shape

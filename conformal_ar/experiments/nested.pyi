@@ -12,7 +12,7 @@ def line(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     ys: [J] strictly increasing"""
     ...
 def tuned_family(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The paper's thresholds as curves over the risk; `ValueError` for too few pairs
+    """The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk
 
     scores: [N, L] of tuning pairs; those that do not fit are left out"""
     ...

@@ -31,7 +31,7 @@ def house_style():
 # %% ../../nbs/files/02_plots.ipynb #fba97a6b
 def plot_coverage(
     rows:list[dict], # Of Evaluation.row, with the column by
-    ax:object=None,         # Matplotlib Axes; a new figure when None
+    ax:object=None, # Matplotlib Axes; a new figure when None
     by:str="procedure", # Column that names the series
 ): # The Axes
     "Measured against guaranteed coverage, 95 % interval; `ValueError` without rows"

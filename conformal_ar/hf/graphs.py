@@ -38,7 +38,7 @@ class Graph:
             return names[0] if n == 1 else names
         return add
 
-    def declare(self, where:str, name:str, *shape, whole:bool=False):
+    def declare(self, where:list, name:str, *shape, whole:bool=False):
         "An input or output, float32 or a whole number; letters are sizes that vary"
         kind = TensorProto.INT64 if whole else TensorProto.FLOAT
         where.append(helper.make_tensor_value_info(name, kind, shape))

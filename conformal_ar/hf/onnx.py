@@ -104,7 +104,7 @@ class Engine:
         return {name: np.zeros((1, shape[1], 0, shape[3]), np.float32)
                 for name, shape in self.runs[1].inputs.items() if name[:4] == "past"}
 
-    def step(self, past:list, known:dict, owner:np.ndarray, **asked):
+    def step(self, past:dict, known:dict, owner:np.ndarray, **asked):
         "What a step makes of rows of given inputs"
         laid, place, of = lay_rows(owner, len(known["bias"]))
         if of is not None: known = {name: x[of] for name, x in known.items()}

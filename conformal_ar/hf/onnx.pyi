@@ -43,7 +43,7 @@ class Engine:
     def no_past(self):
         """Keys and values of an empty prefix"""
         ...
-    def step(self, past: list, known: dict, owner: np.ndarray, **asked):
+    def step(self, past: dict, known: dict, owner: np.ndarray, **asked):
         """What a step makes of rows of given inputs"""
         ...
 class Compiled(Texts):

@@ -82,7 +82,7 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
     return ids
 
 # %% ../../nbs/hf/02_supported.ipynb #b7668109
-def row_tokens(rows:list, tokens:list, n:int, vocab_size:int):
+def row_tokens(rows:object, tokens:object, n:int, vocab_size:int):
     "Rows of a state and a token for each, on the host; `IndexError` for unknown ones"
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time

@@ -19,7 +19,7 @@ from ..theory.groups import by_length
 from ..theory.guarantee import rounded_down
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4563b751
-def check_group(group:Callable|None, max_len:int):
+def check_group(group:object, max_len:int):
     "The group; an error for what cannot be one"
     if not (group is None or callable(group) or isinstance(group, by_length)):
         raise TypeError("group must be a function of an input, such as len, or "
@@ -37,7 +37,7 @@ def check_texts(canonicalize:Callable|None, nonempty:bool):
     if not (canonicalize is None or callable(canonicalize)): raise TypeError(
         f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
 
-def check_stop(stop:str, group:Callable|None):
+def check_stop(stop:str, group:object):
     "An error for a place where thresholds cannot stop"
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
@@ -63,7 +63,7 @@ def refuse_lines(cp:object):
         "shorter lines, so no table of it holds theirs; use predict")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2394cb35
-def lost_targets(cp:object, lost:np.ndarray, n:int)->str:
+def lost_targets(cp:object, lost:int, n:int)->str:
     "How many targets no set can hold, and why"
     why, remedy = cp.out_of_reach()
     said = f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
@@ -137,7 +137,7 @@ def check_columns(known:object):
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
 
-def check_target(i:int, target:str|list)->list:
+def check_target(i:int, target:object)->list:
     "The texts of a target, one or several; `TypeError` for what is none"
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
@@ -197,7 +197,7 @@ def check_unchanged(then:str|None, now:str|None):
         "the model has other weights, tokenizer or settings than in the calibration, "
         "though its probe pairs score alike: undo the change, or calibrate again")
 
-def check_candidates(inputs:list, candidates:list):
+def check_candidates(inputs:object, candidates:object):
     "`TypeError` unless each input has a list of texts"
     lists = all(hasattr(o, "__len__") and not isinstance(o, str)
                 for o in [candidates, *(candidates or [])])

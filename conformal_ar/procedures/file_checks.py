@@ -10,6 +10,7 @@ __all__ = ['FORMAT', 'checksum', 'parsed_file', 'check_fingerprint', 'checked_pr
 import json
 from hashlib import sha256
 from inspect import ismethod
+from pathlib import Path
 from typing import Callable
 
 from ..theory.checks import warn_caller
@@ -23,7 +24,7 @@ def checksum(data:dict):
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #bffa5608
-def parsed_file(path:str):
+def parsed_file(path:Path):
     "What a file holds; `ValueError` unless it is whole and of this format"
     corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
     try:
@@ -39,7 +40,7 @@ def parsed_file(path:str):
     return data
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #901dba9f
-def check_fingerprint(path:str, saved:str|None, now:str|None):
+def check_fingerprint(path:Path, saved:str|None, now:str|None):
     "The quick first look: `ValueError` for a model of other weights or tokens"
     if saved != now: raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
@@ -47,7 +48,7 @@ def check_fingerprint(path:str, saved:str|None, now:str|None):
         "calibrate again")
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a290cc19
-def checked_probe(path:str, fields:dict|None, model:object):
+def checked_probe(path:Path, fields:dict|None, model:object):
     "The probe pairs, scored again; `ValueError` where scores differ, or a warning"
     from conformal_ar.procedures.probes import Probe # which loads torch
     if fields is None: return warn_caller(
@@ -76,7 +77,7 @@ def identifies(
     return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #98faef6a
-def same_function(path:str, what:str, saved:str|None, given:Callable|None):
+def same_function(path:Path, what:str, saved:str|list|None, given:Callable|None):
     "The function to use, or an error that says what to give"
     if isinstance(saved, list): return by_length(saved)
     if saved is None and given is None: return None
@@ -89,7 +90,7 @@ def same_function(path:str, what:str, saved:str|None, given:Callable|None):
     return given
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #32cdd43b
-def check_kind(path:str, cls, kind:type|None, data:dict, part_of:str):
+def check_kind(path:Path, cls, kind:type|None, data:dict, part_of:str):
     "`ValueError` for a file of another procedure, or of one that is built on it"
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "

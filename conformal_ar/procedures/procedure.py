@@ -170,8 +170,8 @@ def scores(self:Procedure,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #39ca1a46
 @patch
-def lengths(self:Procedure, ids:torch.Tensor): return target_lengths(ids,
-            self.model.end_token_id)
+def lengths(self:Procedure, ids:torch.Tensor):
+    return target_lengths(ids, self.model.end_token_id)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
 @patch

@@ -126,7 +126,7 @@ def _functions(path, kind, saved, options):
 def restored(
     cls:type,        # Procedure, or a kind of it
     folder:str|Path, # Folder with conformal.json, the file, or a shipped name
-    model:object=None,      # The model it was calibrated with; None: the shipped one
+    model:object=None, # The model it was calibrated with; None: the shipped one
     part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it

@@ -55,7 +55,7 @@ class Hypotheses:
         return self.sums / self.length
 
     def __len__(self): return len(self.owner)
-    def prefix_scores(self, normalize=True, steps:int=None):
+    def prefix_scores(self, normalize=True, steps:int|None=None):
         "[R, L] or [R, steps] scores of prefixes, in nats (per token if normalised)"
         scores = cumulative_scores(self.log_probs, self.length, normalize)
         if steps is None: return scores
@@ -101,7 +101,7 @@ def gather(
     return table.select(np.lexsort((-scores, table.owner)))
 
 # %% ../../nbs/search/04_hypotheses.ipynb #c255195a
-def check_thresholds(thresholds:np.ndarray, max_len:int, n:int=1):
+def check_thresholds(thresholds:object, max_len:int, n:int=1):
     "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for what cannot be one"
     t = np.asarray(thresholds, dtype=np.float64)
     t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t

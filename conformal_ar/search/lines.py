@@ -84,7 +84,7 @@ class ScoreWalk(Walk):
         self.paths[:, 0] = np.arange(n)
         self.depth, self.known = np.zeros((2, n), int) # present; fetched
 
-    def settle(self, i:int, top:int):
+    def settle(self, i:np.ndarray, top:np.ndarray):
         "Find the scores that this expansion decides"
         sums, bar, depth = self.nodes["sum"], self.bar[i], self.depth[i]
         own = top == self.paths[i, depth]

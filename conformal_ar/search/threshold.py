@@ -112,8 +112,8 @@ def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
 class Walk:
     "The bookkeeping of one threshold search"
     def __init__(self, ar:Autoregressor, thresholds:np.ndarray, max_len:int,
-                 normalize:bool,
-                 max_rows:int, max_candidates:int|None, n:int, targets:object=None):
+                 normalize:bool, max_rows:int, max_candidates:int|None, n:int,
+                 targets:object=None):
         self.ar, self.thresholds = ar, thresholds
         self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
@@ -227,7 +227,7 @@ def run_all(self:Walk, inputs:Sequence, progress:bool, desc:str):
 
 # %% ../../nbs/search/02_threshold.ipynb #6386bf65
 @patch
-def table(self:Walk, stop:object):
+def table(self:Walk, stop:str):
     "What was found so far"
     t = self.thresholds
     width = None if t.shape[1] == 1 else self.max_len

@@ -93,7 +93,7 @@ class Walk:
     def run_all(self, inputs: Sequence, progress: bool, desc: str):
         """Search all inputs, as many at a time as fill `max_rows` at their widest step"""
         ...
-    def table(self, stop: object):
+    def table(self, stop: str):
         """What was found so far"""
         ...
 def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:

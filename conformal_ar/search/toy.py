@@ -27,8 +27,8 @@ class ToyMarkov:
     pad_token_id, end_token_id, letters = 0, 1, "abc"
 
     def __init__(self,
-        odds:list=ODDS,     # [5, 5] odds exp(W) of the next token at x = 0
-        effect:list=EFFECT, # [2, 5] effect U of the condition
+        odds:tuple=ODDS,     # [5, 5] odds exp(W) of the next token at x = 0
+        effect:tuple=EFFECT, # [2, 5] effect U of the condition
     ):
         self.W, self.U = torch.tensor(odds).log(), torch.tensor(effect)
 

@@ -11,7 +11,7 @@ class ToyMarkov:
     letters: Any
     U: Any
     W: Any
-    def __init__(self, odds: list=ODDS, effect: list=EFFECT):
+    def __init__(self, odds: tuple=ODDS, effect: tuple=EFFECT):
         """odds: [5, 5] odds exp(W) of the next token at x = 0
         effect: [2, 5] effect U of the condition"""
         ...

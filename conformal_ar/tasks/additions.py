@@ -51,7 +51,7 @@ def addition_pairs(
     n:int=1000, # Numbers of each size (the paper's N)
     permutations:int=10, # The paper's k
     seed:int=0, # Of the generator
-    sizes:list=SIZES # Pairs of digit counts
+    sizes:tuple=SIZES # Pairs of digit counts
 )->np.ndarray: # [10000 + len(sizes) * n * permutations, 2]
     "The paper's additions, duplicates included (Deutschmann et al. 2024, appendix)"
     rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def fresh_pairs(
     n:int, # How many
     forbidden:np.ndarray, # [M, 2] sums that must not appear, in either order
     seed:int=0, # Of the generator
-    sizes:list=SIZES # Pairs of digit counts
+    sizes:tuple=SIZES # Pairs of digit counts
 )->np.ndarray: # [n, 2]
     "New pairs from the paper's mixture of sizes, none of them forbidden"
     rng, bad = np.random.default_rng((seed, 2)), np.sort(pair_key(forbidden))

@@ -116,7 +116,7 @@ def generate_coverage(
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #22ee43fc
 def save_model(
-    model:torch.nn.Module,     # Of transformers
+    model:torch.nn.Module, # Of transformers
     tokenizer:object, # Of the model
     folder:str|Path, # To write to
     dtype:torch.dtype=torch.float32, # Of the stored weights

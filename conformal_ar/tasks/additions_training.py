@@ -46,7 +46,7 @@ def _look(preset, part, tokenizer):
 
 # %% ../../nbs/tasks/02_additions_training.ipynb #02089989
 def train_additions(
-    preset:object="pocket",      # Pocket, paper or a Preset
+    preset:object="pocket", # Pocket, paper or a Preset
     output_dir:str|Path|None=None, # Runs/additions-{preset} when None
     resume:bool=True,     # Go on from the checkpoint in output_dir
     seed:int=0,           # Of data, weights and order

@@ -279,7 +279,7 @@ def forward(self:EditNet,
     memory:Memory,       # Of B sources
     tokens:torch.Tensor, # [R, T] after which to go on, the first of all is padding
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
-    past:list|None=None,           # Keys and values of the tokens before
+    past:tuple|None=None,    # Keys and values of the tokens before
     owner:torch.Tensor=None, # [R] source of each row of one token; None: a row each
     kept:torch.Tensor=None,  # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values

@@ -121,7 +121,7 @@ class EditNet(nn.Module):
         slots: [R, T, S] the last atoms pointed at, newest first; −1 none
         owner: [R] source of each row"""
         ...
-    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past: list | None=None, owner: torch.Tensor=None, kept: torch.Tensor=None) -> tuple:
+    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past: tuple | None=None, owner: torch.Tensor=None, kept: torch.Tensor=None) -> tuple:
         """Logits of the next tokens: words, then atoms
 
         memory: Of B sources

@@ -32,7 +32,7 @@ def script_ids(
     return [FIRST + int(t[1:]) if t[0] == "@" else WORDS.index(t)
             for t in script_tokens(text)]
 
-def ids_script(ids:list)->str:
+def ids_script(ids:object)->str:
     "The script of token ids, without end and padding"
     ids = [int(i) for i in ids if i not in (PAD, END)]
     return "".join(WORDS[i] if i < FIRST else f"@{i - FIRST}" for i in ids)
@@ -139,7 +139,7 @@ def _states(self:ScriptRules, p, a):
 # %% ../../nbs/tasks/22_edit_rules.ipynb #b6116589
 @patch
 def allowed(self:ScriptRules,
-    ids:list, # Of the tokens so far
+    ids:object, # Of the tokens so far
 )->np.ndarray: # [28 + n] bool
     "Which tokens may come next; the end wherever a script may stop"
     p, out = _read(ids), np.zeros(FIRST + self.n, bool)
@@ -165,7 +165,7 @@ def allowed(self:ScriptRules,
 # %% ../../nbs/tasks/22_edit_rules.ipynb #765eaf79
 @patch
 def product(self:ScriptRules,
-    ids:list, # Of a script
+    ids:object, # Of a script
 )->str|None: # Canonical SMILES; None where there is none
     "What a script gives"
     text = ids_script(ids)
@@ -178,7 +178,7 @@ _kinds = {"|1": "single", "|2": "double", "|3": "triple", "|a": "aromatic"}
 
 @patch
 def words(self:ScriptRules,
-    ids:list, # Of the tokens so far
+    ids:object, # Of the tokens so far
 )->str: # Ends with dots
     "An unfinished script in words"
     p = _read(ids)

@@ -14,7 +14,7 @@ def script_ids(text: str) -> list[int]:
 
     text: A script"""
     ...
-def ids_script(ids: list) -> str:
+def ids_script(ids: object) -> str:
     """The script of token ids, without end and padding"""
     ...
 class _Prefix(NamedTuple):
@@ -51,17 +51,17 @@ class ScriptRules:
     def _states(self, p, a):
         """States that an atom may get"""
         ...
-    def allowed(self, ids: list) -> np.ndarray:
+    def allowed(self, ids: object) -> np.ndarray:
         """Which tokens may come next; the end wherever a script may stop
 
         ids: Of the tokens so far"""
         ...
-    def product(self, ids: list) -> str | None:
+    def product(self, ids: object) -> str | None:
         """What a script gives
 
         ids: Of a script"""
         ...
-    def words(self, ids: list) -> str:
+    def words(self, ids: object) -> str:
         """An unfinished script in words
 
         ids: Of the tokens so far"""

@@ -223,8 +223,8 @@ def edit_place(
 
 # %% ../../nbs/tasks/20_edits.ipynb #cd04a626
 def symmetry_ranks(
-    mol:object,         # Flat RDKit molecule
-    named:list=(),    # Atoms, in the order in which a script names them
+    mol:object, # Flat RDKit molecule
+    named:tuple=(), # Atoms, in the order in which a script names them
     ties:bool=False, # Rank atoms that symmetry exchanges alike?
 )->list[int]: # A rank for each atom
     "Ranks that do not depend on the numbers of atoms, except the named ones"
@@ -236,8 +236,8 @@ def symmetry_ranks(
 
 # %% ../../nbs/tasks/20_edits.ipynb #b94c9fb4
 def twins(
-    mol:object,    # Flat RDKit molecule
-    named:list=(), # Atoms that are named before
+    mol:object, # Flat RDKit molecule
+    named:tuple=(), # Atoms that are named before
 )->list[int]: # Atoms that no script names next
     "Atoms that a symmetry exchanges with an earlier one"
     ranks = symmetry_ranks(mol, named, ties=True)

@@ -138,7 +138,7 @@ def coloured_source(mol:object, script:object):
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
 def draw_script(
-    mol:object,           # Of source_molecule
+    mol:object, # Of source_molecule
     script:Script, # What changes
     size:tuple=(330, 170), # Width and height of each picture, pixels
 )->str: # HTML

@@ -73,7 +73,7 @@ def written_smiles(mol:object, canonical:bool=True):
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b38cdc38
 def follow(
     product:str, # Canonical SMILES
-    origin:list, # Place of each of its atoms in the source; -1: unknown
+    origin:tuple, # Place of each of its atoms in the source; -1: unknown
     sizes:list # Atoms of each molecule of the source
 )->str: # SMILES of the same molecule
     "Spell a product as its source, the molecule that gives most atoms first"

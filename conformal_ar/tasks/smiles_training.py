@@ -68,7 +68,7 @@ def smiles_net(
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c014
 def smiles_optimisers(
-    net:torch.nn.Module,           # A T5
+    net:torch.nn.Module, # A T5
     preset:SmilesPreset,
 )->list:
     "Adam, and Muon for the matrices where the preset says so"
@@ -90,7 +90,7 @@ def mixed_source(
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c020
 def train_smiles(
-    preset:object="pocket",    # Pocket, paper or a SmilesPreset
+    preset:object="pocket", # Pocket, paper or a SmilesPreset
     output_dir:str|Path|None=None, # Runs/reactions-smiles-{preset} when None
     resume:bool=True,   # Go on from the checkpoint there; False begins anew
     seed:int=0,         # Of weights and order

@@ -16,7 +16,7 @@ from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/28_structures.ipynb #7470dfe5
 def read_smi(
-    path:str|Path, # Text file, or its lines: SMILES, and perhaps a name
+    path:object, # Text file, or its lines: SMILES, and perhaps a name
 )->list: # (line number from 1, SMILES as it stands there, name)
     "The lines of a file of SMILES"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)

@@ -57,7 +57,7 @@ class Muon(torch.optim.Optimizer):
 # %% ../../nbs/tasks/09_training.ipynb #0a11c011
 def sized_batches(
     rows:list,  # Of any kind
-    size:Callable,       # Of a row: how much of a batch it takes
+    size:Callable, # Of a row: how much of a batch it takes
     most:int,   # Size of a batch: rows times that of the largest
     seed:int=0, # Of the order
     pool:int=6_000, # Rows that are sorted by size at a time
@@ -85,7 +85,7 @@ class Run:
     "A training run that can be stopped and goes on where it was"
     def __init__(self,
         folder:str|Path, # Of the checkpoint
-        net:torch.nn.Module,            # What is trained
+        net:torch.nn.Module, # What is trained
         losses:Callable, # Of net and a batch: [B] nats of each target, all tokens
         optimisers:list, # Their rates are the peaks
         warmup:int=100, # Steps in which the rates rise

@@ -83,7 +83,7 @@ def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
 
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|None,
-                    population:str|None, kinds:list):
+                    population:str|None, kinds:tuple):
     "An error for what no calibration can guarantee"
     if kind not in kinds: raise ValueError(
         f"kind must be one of {', '.join(kinds)}; got {kind!r}")
@@ -127,7 +127,7 @@ def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
-def check_labels(group:Callable|None, labels:list|None, n:int):
+def check_labels(group:object, labels:list|None, n:int):
     "An error unless there is one label per pair where there are groups, and else none"
     if group is None and labels is not None: raise ValueError(
         "groups of pairs are given, but no group= that predicts by them: give it "
