@@ -12,7 +12,6 @@ LIMITS = {"theory + search + procedures + hf": 5250, "package without experiment
 REFUSALS = 0.1 # of a file in theory and procedures that is no room of checks
 BOOK = dict(pages=60, hours=12, hour=60) # the main part; minutes of the one-hour path
 UNDESCRIBED = 400 # public parameters; goes down too
-UNDESCRIBED = 400 # public parameters; goes down too
 
 
 def code_lines(text):
