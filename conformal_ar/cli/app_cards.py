@@ -6,7 +6,7 @@
 __all__ = ['MOST_DRAWN', 'FIRST_DRAWN', 'MEANS', 'set_html']
 
 # %% ../../nbs/cli/09_app_cards.ipynb #a71a866f
-import html
+import html, re, warnings
 
 from .command_line import explain_error, shortened
 
@@ -18,6 +18,14 @@ def html_tag(tag, *inner, **attributes):
     return f"<{tag}{said}>{''.join(inner)}</{tag}>"
 
 # %% ../../nbs/cli/09_app_cards.ipynb #2a6c0905
+def in_terms(text, task):
+    "A text in the words of chemists, where the answers are molecules"
+    own = {"n answer": " product", "answer": "product", "target": "recorded product",
+           "known pairs": "known reactions"}
+    for general, word in own.items() if task.molecules else ():
+        text = text.replace(general, word)
+    return text
+
 def error_html(e):
     "A message on the page, from an error or a text"
     said = shortened(e if isinstance(e, str) else explain_error(e)[0], 400)
@@ -25,28 +33,33 @@ def error_html(e):
     return html_tag("div", html.escape(said), class_="ca-error", role="alert")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #e95c1aca
-def _part(smiles):
-    "A drawn molecule"
+def drawn_molecule(smiles):
+    "A drawing, which a click enlarges"
     from conformal_ar.tasks.chemistry import picture
     return html_tag("span", picture(smiles, (150, 100)), class_="ca-part")
 
-def input_html(text, notes, task):
-    "What was asked, as it was understood"
+def notes_html(notes):
+    return html_tag("ul", *(html_tag("li", html.escape(n)) for n in notes),
+                    class_="ca-notes")
+
+def input_html(typed, text, notes, task):
+    "What was asked, as it was understood, molecules in the order that was typed"
     drawn = html_tag("code", html.escape(text))
     if task.molecules:
-        drawn = html_tag("b", "+").join(map(_part, text.split(".")))
+        from conformal_ar.tasks.chemistry import canonical
+        place = {canonical(m): i for i, m in enumerate(re.split("[.;>]", typed))}
+        parts = sorted(text.split("."), key=lambda m: place.get(m, len(place)))
+        drawn = html_tag("b", "+").join(map(drawn_molecule, parts))
         drawn += html_tag("b", "→ ?")
-    said = [html_tag("li", html.escape(n)) for n in notes]
-    notes = html_tag("ul", *said, class_="ca-notes")
-    return html_tag("div", drawn, class_="ca-input") + notes
+    return html_tag("div", drawn, class_="ca-input") + notes_html(notes)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #1b47b593
 MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; the others are in its table, or
                                 # folded
 MEANS = ("Probability: the model's own, all ways to an answer together. P-value: the "
-         "share of calibration pairs whose target was at most as probable, each by its "
-         "best way alone; it is no probability of being right. An answer is in the set "
-         "while its p-value is above 1 − coverage.")
+         "share of known pairs whose target was at most as probable, each by its best "
+         "way alone; it is no chance of being right. An answer is in the set while its "
+         "p-value is above 1 − coverage.")
 _pieces = ("An answer with a further piece, such as HCl, is another answer, for "
            "records name such pieces or leave them out: each has its own p-value. ")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
@@ -66,7 +79,8 @@ def set_html(
     task:object, # What its texts are
 )->str:
     "The members of a set as cards: rank, probability, p-value"
-    if not len(s): return html_tag("p", _empty)
+    if not len(s): return html_tag("p", in_terms(_empty, task))
+    from conformal_ar.tasks.chemistry import pieces_beside
     groups = {} # first member to those with further pieces
     for i, text in enumerate([*s][:MOST_DRAWN]):
         first = s.same_product(i) if task.molecules else None
@@ -78,8 +92,9 @@ def set_html(
         return html_tag("code", text or "(the empty text)") + copy
     def card(i, *further):
         drawn = s.picture(i) if task.molecules else ""
-        more = [html_tag("div", f"{j + 1}. {s.pieces_beside(j, i)}: ", _numbers(s, j),
-                         "<br>", copied(s[j]), class_="ca-further") for j in further]
+        more = [html_tag("div", f"{j + 1}. {pieces_beside(s.keys[j], s.keys[i])}: ",
+                         _numbers(s, j), "<br>", copied(s[j]), class_="ca-further")
+                for j in further]
         return html_tag("div", drawn, html_tag("div", f"{i + 1}. {_numbers(s, i)}"),
                         copied(s[i]), *more, class_="ca-card")
     cards = [card(*members) for members in groups.values()]
@@ -93,18 +108,34 @@ def set_html(
     folded = html_tag("details", html_tag("summary", f"{len(tail)} more"),
                       html_tag("div", *tail, class_="ca-set"))*bool(tail)
     return (html_tag("div", *first, class_="ca-set") + folded
-            + html_tag("p", cut, left, means))
+            + html_tag("p", in_terms(cut + left + means, task)))
 
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
+_reading = ("The p-value is the share of known pairs whose target the model found at "
+    "least as improbable. Below {:.3g} (1 − coverage) the answer is doubted, above it "
+    "is not. It is no chance that it is right")
+_steps = ("; p-values of two steps are not compared, and three steps at 0.9 are not "
+    "0.9 for the route. The model is asked which product is recorded if a reaction "
+    "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
+    "and no catalyst")
+
 def candidate_html(opened, text, candidate, s, coverage, task):
-    "Is a candidate in the set, with p-value and rank; an error if it is none"
-    candidate = task.spell_target(text, text, candidate)
-    p, rank = opened.check(text, candidate)
-    drawn = _part(candidate) if task.molecules else ""
-    place = "" if not rank else f", rank {rank} of what the model finds"
-    said = (f"{candidate} is{' not'*(candidate not in s)} in the set at a coverage of "
-            f"{coverage:.3g}: p-value {p:.3g}{place}; it is in sets above {1 - p:.3f}.")
+    "Is a candidate in the set, its p-value and rank, and how to read them"
+    from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        p, rank = opened.check(text, candidate)
+    inside, drawn = candidate in s, drawn_molecule(candidate) if task.molecules else ""
+    verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
+    verdict += f", rank {rank}"*bool(rank)
     if rank == 0 and not opened.cp.max_lines: # a line … holds it
-        said = (f"{candidate} is in no set: the model finds no way to it "
-                f"(p-value {p:.2g}, the smallest there is).")
-    return html_tag("div", drawn, html_tag("b", html.escape(said)), class_="ca-input")
+        verdict = "No: in no set, for the model finds no way to it"
+    members = zip(s.keys, s.p_values) if task.molecules and not inside else ()
+    near = [f"; {pieces_beside(m, candidate)} it is in the set, p-value {q:.3g}"
+            for m, q in members if same_but_for_pieces(m, candidate)]
+    said = html.escape(f"{candidate}: p-value {p:.3g}{''.join(near[:1])}")
+    read = in_terms(_reading.format(1 - coverage), task) + _steps*task.molecules
+    told = (html_tag("b", verdict), html_tag("p", said),
+            notes_html(str(w.message) for w in warned), html_tag("p", f"{read}."))
+    return html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
+                    class_="ca-input")

@@ -9,6 +9,7 @@ class Additions(Task):
     demo_coverages: Any
     demo_procedures: Any
     examples: Any
+    title: Any
     label: Any
     app_coverage: Any
     def pool(self):
@@ -25,7 +26,8 @@ class Molecules(Task):
     quantile: Any
     population: str
     examples: Any
-    label: str
+    title: Any
+    label: Any
     @property
     def forms(self): ...
     def pool(self):
