@@ -75,7 +75,9 @@ def check_log_likelihoods(
 
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
 def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
-    "Ranks that fit the scores; an error where they do not"
+    """The ranks as integers; an error where they do not fit the scores.
+    `scores` [n, steps]; `ranks` [steps] to drop at each step; `TypeError` unless whole
+    numbers, `ValueError` below 0, for more than n in all, and unless one per step"""
     ranks, (n, steps) = [check_count(k, "every rank", 0) for k in ranks], scores.shape
     if len(ranks) == steps and sum(ranks) <= n: return ranks
     raise ValueError(f"{len(ranks)} ranks that add up to {sum(ranks)} do not fit "
@@ -84,7 +86,9 @@ def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|None,
                     population:str|None, kinds:tuple):
-    "An error for what no calibration can guarantee"
+    """`ValueError` for what no calibration can guarantee.
+    `coverage` and its `kind`, one of `kinds`, after `k` of `n` scores were dropped,
+    with `confidence` or None, for a `population`: `TypeError` unless a text or None"""
     if kind not in kinds: raise ValueError(
         f"kind must be one of {', '.join(kinds)}; got {kind!r}")
     if not 0 <= float(coverage) <= 1: raise ValueError(
@@ -122,13 +126,14 @@ def group_label(
 
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
 def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
-    "An error that names the input for which the function gives no group"
+    "`ValueError`: `group` gives none for `x`, input `i`, because of `error`"
     name = getattr(group, "__name__", group)
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
 def check_labels(group:object, labels:list|None, n:int):
-    "An error unless there is one label per pair where there are groups, and else none"
+    """`ValueError` unless there is one label per pair with groups, and none without.
+    `group` makes the groups, or is None; `labels` of `n` pairs, or None"""
     if group is None and labels is not None: raise ValueError(
         "groups of pairs are given, but no group= that predicts by them: give it "
         "to the procedure, or leave them out")
@@ -137,7 +142,8 @@ def check_labels(group:object, labels:list|None, n:int):
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
 
 def check_calibrated_groups(found:list, known:list):
-    "An error for inputs in groups that were not calibrated"
+    """`ValueError` for inputs in groups that were not calibrated.
+    `found` [n] labels of the groups of inputs; `known` labels that were calibrated"""
     new = [i for i, label in enumerate(found) if label not in known]
     if new: raise ValueError(
         f"{len(new)} of {len(found)} inputs are in groups that had no calibration "

@@ -52,7 +52,7 @@ class by_length:
         return np.searchsorted(self.edges, lengths)
 
     def labels_of(self, lengths:np.ndarray):
-        "[R] labels of the groups of lengths"
+        "[R] labels of the groups of `lengths` [R], in tokens"
         labels = self.labels
         return [labels[g] for g in self.of(lengths)]
 
