@@ -155,7 +155,8 @@ def restored(
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
 def saved_kind(cls, data:dict):
-    "The class that wrote a calibration, if it is cls or derives from it; else None"
+    """The class that wrote a calibration, if it is cls or derives from it; else None.
+    `data` is what the file holds"""
     module, below = data.get("module", ""), [cls]
     if module.startswith("conformal_ar."): import_module(module) # those of tasks too
     for kind in below: below += kind.__subclasses__()
