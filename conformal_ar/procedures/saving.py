@@ -49,7 +49,8 @@ def write_calibration(
 def read_calibration(
     folder:str|Path, # Folder with conformal.json, or the file
 )->dict: # The saved fields
-    "Read a calibration; `ValueError` if it is corrupt, or of another format"
+    """Read a calibration; `ValueError` if it is corrupt, or of another format.
+    `FileNotFoundError` where there is none"""
     path = calibration_file(folder)
     if path.is_file(): return parsed_file(path)
     near = get_close_matches(str(folder), shipped_calibrations(), 1)
@@ -130,7 +131,9 @@ def restored(
     part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
-    "A procedure from its file; `ValueError` if that is corrupt, or of another model"
+    """A procedure from its file; `ValueError` if that is corrupt, or of another model.
+    `TypeError` without the model, but for a shipped calibration, and for odd
+    `options`"""
     if is_shipped(folder):
         load = resolve_name(read_shipped(folder)["loaded_by"])
         return load(folder, model, cls, **options)

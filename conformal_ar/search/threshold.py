@@ -260,7 +260,9 @@ def threshold_search(
     progress:bool=False, # Show a progress bar?
     targets:torch.Tensor|None=None, # [n, L] ids: an input ends with or without its own
 )->Hypotheses: # All sequences that end within max_len tokens and pass
-    "The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)"
+    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2).
+    `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
+    `max_rows`"""
     check_count(max_len, "max_len")
     if max_rows is None: max_rows = max(1024, max_candidates or 0)
     check_count(max_rows, "max_rows")

@@ -108,7 +108,9 @@ By the model `ar` for `n` inputs; `thresholds` [1 or n, 1 or L] in nats; `target
         """What was found so far; thresholds act up to `stop`, 'max_len' or 'ended'"""
         ...
 def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
-    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)
+    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2).
+    `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
+    `max_rows`
 
     ar: The model
     inputs: [n] conditions

@@ -20,7 +20,7 @@ def check_risk(
     risk:float,       # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
     name:str="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
-    "The exact decimal value of `risk`; an error unless 0 < `risk` < 1"
+    "The exact decimal value of `risk` in (0, 1); else `ValueError`, or `TypeError`"
     such = 0.9 if name in ("coverage", "confidence") else 0.1
     need = (f"{name} must be a number strictly between 0 and 1, such as {such}; "
             f"got {risk!r}")
@@ -37,7 +37,7 @@ def check_count(
     name:str="n_cal", # What the error message calls it
     at_least:int=1,   # Smallest value allowed
 )->int: # The same as a Python integer
-    "`n` as an integer; an error unless it is a whole number and at least `at_least`"
+    "`n` as an integer; `TypeError` if not whole, `ValueError` if less than `at_least`"
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, Integral): raise TypeError(
         f"{name} must be a whole number; got {n!r}, of type {type(n).__name__}")
     if n < at_least: raise ValueError(f"{name} must be at least {at_least}; got {n}")
@@ -48,7 +48,7 @@ def check_scores(
     scores:np.ndarray, # Calibration scores, array-like
     ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
 )->np.ndarray: # The scores as float64
-    "Scores as a float64 array; an error for a wrong shape, no scores, or NaN"
+    "Scores as a float64 array; `ValueError` for a wrong shape, no scores, or NaN"
     scores = np.asarray(scores, dtype=np.float64)
     want = "[n]" if ndim == 1 else "[n, steps]"
     if scores.ndim != ndim:
@@ -67,7 +67,7 @@ def check_log_likelihoods(
     ndim:int=1,           # As in check_scores
     allowance:float=1e-3, # How far rounding may carry one above 0, in nats
 )->np.ndarray: # The scores as float64
-    "As `check_scores`; an error for positive scores too"
+    "As `check_scores`; `ValueError` for positive scores too"
     scores = check_scores(scores, ndim)
     if scores.max() > allowance: raise ValueError(
         f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")

@@ -18,7 +18,7 @@ def check_feasible(
     n_cal:int,   # Calibration size
     steps:int=1, # Decoding steps, L
 )->None:
-    "An error, with what is feasible, if a step would drop no score"
+    "`ValueError`, with what is feasible, if a step would drop no score"
     ranks = step_ranks(alpha, n_cal, steps)
     if ranks.all(): return
     where = "" if steps == 1 else f" at step {ranks.argmin() + 1} of {steps}"
