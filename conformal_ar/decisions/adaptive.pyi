@@ -46,8 +46,8 @@ def own_level_sets(sets):
     ...
 class AdaptiveLevelSets:
     """Level sets whose level follows the labels (Gibbs & Candès 2021).
-`TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
-[0, 1)"""
+    `TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
+    [0, 1)"""
     alpha: Any
     decay: Any
     sets: Any

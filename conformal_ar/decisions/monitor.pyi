@@ -5,7 +5,7 @@ import numpy as np
 from ..procedures.procedure import Procedure
 class ExchangeabilityMonitor:
     """Watches scores; a false alarm ever has probability at most `level` (Ville 1939).
-`ValueError` for fewer than 10 calibration scores"""
+    `ValueError` for fewer than 10 calibration scores"""
     _rng: Any
     alarm_at: Any
     alarm_leaning: Any

@@ -31,7 +31,7 @@ def density_ratio(old: Sequence, new: Sequence, features: Callable, penalty: flo
     ...
 class WeightedLevelSets:
     """Level sets for inputs of another distribution (Tibshirani et al. 2019).
-`TypeError` for other procedures and for groups; `ValueError` for a confidence"""
+    `TypeError` for other procedures and for groups; `ValueError` for a confidence"""
     __dict__: Any
     _guarantee: Any
     _of: Any

@@ -9,8 +9,8 @@ def llama_layer(i: int):
     ...
 class DecoderGraphs(Graphs):
     """A decoder without an encoder as graphs.
-`TypeError` where its positions or scores are scaled, or its attention is in
-windows"""
+    `TypeError` where its positions or scores are scaled, or its attention is in
+    windows"""
     all_heads: Any
     eps: Any
     gated: Any

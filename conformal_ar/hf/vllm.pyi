@@ -74,7 +74,7 @@ def _own(row, found):
     ...
 class VLLMCausal(HFCausal):
     """A decoder-only model that vLLM runs, as an `Autoregressor`.
-`TypeError` for a server without the `tokenizer` of its model"""
+    `TypeError` for a server without the `tokenizer` of its model"""
     takes_floor: Any
     device: Any
     _first: int

@@ -52,8 +52,8 @@ def part_end(owner: np.ndarray, max_rows: int, whole: bool=False) -> int:
     ...
 class Walk:
     """The bookkeeping of one threshold search.
-By the model `ar` for `n` inputs; `thresholds` [1 or n, 1 or L] in nats; `targets`,
-`max_len`, `normalize`, `max_rows` and `max_candidates` as in threshold_search"""
+    By the model `ar` for `n` inputs; `thresholds` [1 or n, 1 or L] in nats; `targets`,
+    `max_len`, `normalize`, `max_rows` and `max_candidates` as in threshold_search"""
     ar: Any
     certified: Any
     expanded: Any
