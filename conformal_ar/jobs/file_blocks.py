@@ -209,7 +209,7 @@ class BlockWriter:
     def worker(self): return self.make()
 
     def write(self, i:int):
-        "Make a block, if it is not there and whole"
+        "Make block `i`, from 0, if it is not there and whole; was it computed?"
         path = _block(self.folder, i)
         rows = self.blocks.read(i)
         if _is_whole(path, rows): return dict(block=i, computed=False)
