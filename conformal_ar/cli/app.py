@@ -148,7 +148,7 @@ def answer(
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"),
                     class_="ca-link")
-    try: said = candidate and task.spell_target(text, clean, candidate)
+    try: said = candidate and task.spell_target(text, clean, candidate, **options)
     except ValueError as e: raise ValueError(in_terms("the answer: ", task) + str(e))
     checked = said and candidate_html(opened, clean, said, s, coverage, task)
     parts = (input_html(text, clean, notes, task), checked,
@@ -187,8 +187,10 @@ def file_records(
         for i, text in enumerate(texts):
             progress(i, len(texts))
             yield found(text)
-    read = partial(sorted_inputs, task=task, **(ignored if task.molecules else {}))
-    worker = SetRecords(lambda: opened.cp, None, read, task.molecules)
+    own = ignored if task.molecules else {}
+    read = partial(sorted_inputs, task=task, **own)
+    worker = SetRecords(lambda: opened.cp, None, read, task.molecules,
+                        candidate=partial(task.candidate, **own))
     return worker.of_inputs(inputs, lambda texts: [*each(texts)])
 
 # %% ../../nbs/cli/05_app.ipynb #92474070
