@@ -51,10 +51,8 @@ def _time_limit(ar, seconds):
 class Opened:
     "A calibration that was opened: other coverages of an input need no new search"
     most = 20 # inputs whose search is kept
-    def __init__(self,
-        cp:object, # A calibrated procedure
-        task:Task, # What its texts are
-    ):
+    def __init__(self, cp:object, task:Task):
+        "Of a calibrated procedure `cp`, and the `task`: what its texts are"
         if not isinstance(cp, Procedure): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
@@ -70,22 +68,17 @@ class Opened:
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
                         self.cp.guarantee.coverage)
 
-    def check(self,
-        text:str,      # As the model knows it
-        candidate:str, # A target that somebody proposes
-    )->tuple[float, int|None]: # P-value; rank from 1, 0 if never found, None if unknown
-        "What the calibration says of a candidate, a member or not"
+    def check(self, text:str, candidate:str)->tuple[float, int|None]:
+        """What the calibration says of a `candidate`, member or not, for a `text` as
+        the model knows it: p-value; rank from 1, 0 if never found, None if unknown."""
         with _time_limit(self.cp.model, SECONDS):
             steps = getattr(self.cp, "check_steps", None)
             if steps: return tuple(steps([text], [candidate])[0])
             return float(self.cp.p_values(text, [candidate])[0]), None
 
-    def predict(self,
-        text:str, # As the model knows it
-        coverage:float, # In (0, 1)
-        seconds:float=SECONDS, # For the search
-    ): # A prediction set
-        "The set of an input at a coverage"
+    def predict(self, text:str, coverage:float, seconds:float=SECONDS):
+        """The set of a `text` as the model knows it, at a `coverage` in (0, 1); an
+        error where the search takes more `seconds`."""
         cp = at_coverage(self.cp, coverage)
         reusable = cp.nested and not (cp.nonempty or cp.max_lines)
         at, table = self.tables.get(text, (0, None))
@@ -214,17 +207,20 @@ def list_html(records, task, most=20):
     head = (f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}. "
             + f"Carried along: {', '.join(rest)}."*bool(rest))
     def cells(tag, *own): return html_tag("tr", *(html_tag(tag, str(o)) for o in own))
-    name, first = (*rest, "line")[0], in_terms("first answer", task)
-    rows = [cells("th", html.escape(name), first, "members", "p-value")]
+    n, name = 4 + any("candidate_in_set" in r for r in records), (*rest, "line")[0]
+    titles = in_terms("first answer|members|p-value|your answer in it? p-value", task)
+    rows = [cells("th", html.escape(name), *titles.split("|")[:n - 1])]
     for r in records[:most]:
         own = html.escape(str(r.get("columns", {}).get(name, r["line"])))
         top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
-        own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}"
-        rows.append(cells("td", *own))
+        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"))
+        yes = f"{yes}, {r['candidate_p_value']:.3g}" if yes else ""
+        own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}", yes
+        rows.append(cells("td", *own[:n]))
     table = html_tag("table", *rows, class_="ca-list")
-    if (n := len(records)) > most: table += html_tag("p", f"The first {most} of {n:,}.")
+    if len(records) > most: table += html_tag("p", f"The first {most} of them.")
     said = [f"line {line}: {shortened(text, 200)}" for line, text in (*wrong, *notes)]
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
     return html_tag("p", html.escape(head)) + table + notes_html(said)
