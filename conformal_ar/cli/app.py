@@ -208,7 +208,7 @@ def list_html(records, task, most=20):
             + f"Carried along: {', '.join(rest)}."*bool(rest))
     def cells(tag, *own): return html_tag("tr", *(html_tag(tag, str(o)) for o in own))
     n, name = 4 + any("candidate_in_set" in r for r in records), (*rest, "line")[0]
-    titles = in_terms("first answer|members|p-value|your answer in it? p-value", task)
+    titles = in_terms("first answer|members|p-value|your answer", task)
     rows = [cells("th", html.escape(name), *titles.split("|")[:n - 1])]
     for r in records[:most]:
         own = html.escape(str(r.get("columns", {}).get(name, r["line"])))
@@ -216,7 +216,7 @@ def list_html(records, task, most=20):
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
         yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"))
-        yes = f"{yes}, {r['candidate_p_value']:.3g}" if yes else ""
+        yes = f"{yes}, p-value {r['candidate_p_value']:.3g}" if yes else ""
         own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}", yes
         rows.append(cells("td", *own[:n]))
     table = html_tag("table", *rows, class_="ca-list")

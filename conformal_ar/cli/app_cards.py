@@ -110,7 +110,7 @@ def set_html(s, task):
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
 _reading = ("The p-value is the share of known pairs whose target the model found at "
     "least as improbable. Below {:.3g} (1 − coverage) the answer is doubted, above it "
-    "is not. It is no chance that it is right")
+    "is not. It is no chance that the answer {}")
 _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are not "
     "0.9 for the route. The model is asked which product is recorded if a reaction "
     "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
@@ -126,12 +126,14 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
     if rank == 0 and not opened.cp.max_lines: # a line … holds it
-        verdict = "No: in no set, for the model finds no way to it"
+        verdict = ("No: in no set, for the model finds no way to it; its p-value "
+                   "is the smallest there is")
     members = zip(s.keys, s.p_values) if task.molecules and not inside else ()
     near = [f"; {pieces_beside(m, candidate)} it is in the set, p-value {q:.3g}"
             for m, q in members if same_but_for_pieces(m, candidate)]
     said = html.escape(f"{candidate}: p-value {p:.3g}{''.join(near[:1])}")
-    read = in_terms(_reading.format(1 - coverage), task) + _steps*task.molecules
+    end = "forms" + _steps if task.molecules else "is right"
+    read = in_terms(_reading, task).format(1 - coverage, end)
     told = (html_tag("b", verdict), html_tag("p", said),
             notes_html(str(w.message) for w in warned), html_tag("p", f"{read}."))
     return html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
