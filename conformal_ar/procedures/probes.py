@@ -47,7 +47,8 @@ class Probe:
         self.scores, self.rounding, self.encoded = scores, rounding, encoded
         self.seen = None # what was visible_state last
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
-        self.unhashed, self.due_whole = False, 0. # moved since the hash; when to hash
+        self.due = self.due_whole = 0. # when to look, and to hash, again
+        self.unhashed = False # has the model moved since its weights were compared?
 
 # %% ../../nbs/procedures/10_probes.ipynb #891db04a
 def _scores_on_host(scores):

@@ -147,7 +147,7 @@ def restored(
     settings |= _functions(path, kind, data | settings, options)
     cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
     cp.probe = checked_probe(path, data["probe"], model)
-    if cp.probe: cp.probe.fingerprint = data["fingerprint"]
+    if cp.probe: cp.probe.fingerprint, cp.probe.unhashed = data["fingerprint"], False
     if data["known"] is not None:
         cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
     with warnings.catch_warnings(): # calibrate gave them
