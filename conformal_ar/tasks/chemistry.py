@@ -130,13 +130,13 @@ def picture(
 # %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001
 @patch
 def drawn(self:MoleculeSet, i:int):
-    "Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"
+    "Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"
     whole = self.open is None or not self.open[i]
     return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
 
 @patch
 def picture(self:MoleculeSet, i:int, size=(200, 140)):
-    "Member i as SVG"
+    "Member `i`, from 0, as SVG of a `size`: width and height, pixels"
     mol, marks = self.drawn(i)
     return molecule_svg(mol, size, **marks)
 

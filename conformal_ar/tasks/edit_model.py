@@ -85,7 +85,7 @@ def relations(
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #759b292d
 def batch_graphs(
-    graphs:list[AtomGraph],
+    graphs:list[AtomGraph], # [B] graphs, of n atoms at most
 )->tuple: # [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations
     "Several sources as one batch"
     pieces = pad_rows([g.pieces for g in graphs], -1)
@@ -189,7 +189,7 @@ class _Decoder(_Encoder):
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #56fe0587
 class EditNet(nn.Module):
-    "From atoms and bonds to scripts"
+    "The network from atoms and bonds to scripts, of the sizes in `config`"
     def __init__(self, config:EditConfig=EditConfig()):
         super().__init__()
         c, d = config, config.width

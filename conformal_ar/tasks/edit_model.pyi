@@ -27,7 +27,9 @@ def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
     pieces: [B, n], −1 on padding"""
     ...
 def batch_graphs(graphs: list[AtomGraph]) -> tuple:
-    """Several sources as one batch"""
+    """Several sources as one batch
+
+    graphs: [B] graphs, of n atoms at most"""
     ...
 @dataclass(frozen=True)
 class EditConfig:
@@ -86,7 +88,7 @@ class _Decoder(_Encoder):
     def __init__(self, c): ...
     def forward(self, x, keys, bias, past: tuple | None, causal, rows): ...
 class EditNet(nn.Module):
-    """From atoms and bonds to scripts"""
+    """The network from atoms and bonds to scripts, of the sizes in `config`"""
     answer: Any
     ask: Any
     atoms: Any

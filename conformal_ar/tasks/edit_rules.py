@@ -33,7 +33,7 @@ def script_ids(
             for t in script_tokens(text)]
 
 def ids_script(ids:object)->str:
-    "The script of token ids, without end and padding"
+    "The script of token `ids` [T], of which end and padding are left out"
     ids = [int(i) for i in ids if i not in (PAD, END)]
     return "".join(WORDS[i] if i < FIRST else f"@{i - FIRST}" for i in ids)
 
@@ -59,7 +59,7 @@ def _read(ids):
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #c8714608
 class ScriptRules:
-    "What may come next in scripts of one source"
+    "What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"
     def __init__(self, source:str):
         self.mol = source_molecule(source)
         if self.mol is None: raise ValueError(f"{source!r:.80} is no valid SMILES")
@@ -80,7 +80,7 @@ class ScriptRules:
         self.states = [WORDS.index(s) if s in STATES else 0 for s in states]
 
     def first_of_alike(self, named:list):
-        "[n] is an atom the first of those that symmetry exchanges?"
+        "[n] is an atom the first of those alike, where atoms `named` are told apart?"
         key = tuple(dict.fromkeys(named))
         if key not in self.seen:
             self.seen[key] = np.ones(self.n, bool)

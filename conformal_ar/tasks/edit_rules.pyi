@@ -15,7 +15,7 @@ def script_ids(text: str) -> list[int]:
     text: A script"""
     ...
 def ids_script(ids: object) -> str:
-    """The script of token ids, without end and padding"""
+    """The script of token `ids` [T], of which end and padding are left out"""
     ...
 class _Prefix(NamedTuple):
     """What a prefix of a script has said"""
@@ -26,7 +26,7 @@ def _read(ids):
     """The parts of a prefix"""
     ...
 class ScriptRules:
-    """What may come next in scripts of one source"""
+    """What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"""
     bonds: Any
     flat: Any
     kinds: Any
@@ -37,7 +37,7 @@ class ScriptRules:
     states: Any
     def __init__(self, source: str): ...
     def first_of_alike(self, named: list):
-        """[n] is an atom the first of those that symmetry exchanges?"""
+        """[n] is an atom the first of those alike, where atoms `named` are told apart?"""
         ...
     def _after(self, p, kind, a, b):
         """Does an edit of a kind, or with any of some atoms b, stand after the last one?"""

@@ -72,7 +72,7 @@ class EditRow(NamedTuple):
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #31dccf4b
 def edit_row(reaction:MappedReaction)->EditRow:
-    "A recorded reaction as numbers"
+    "The graph, token ids and twins of a recorded `reaction`"
     ids = np.array(script_ids(script_text(reaction.script)), np.uint16)
     named, at = pointers(reaction.script), np.flatnonzero(ids >= FIRST)
     left = [(place, i) for k, place in enumerate(at)
@@ -83,7 +83,7 @@ def edit_row(reaction:MappedReaction)->EditRow:
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
 def write_rows(
     path:str|Path, # A .npz file
-    rows:list[EditRow],
+    rows:list[EditRow], # Reactions
 ):
     "Write rows as flat arrays"
     columns = dict(features=[r.graph.features for r in rows],
@@ -96,7 +96,7 @@ def write_rows(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #3bf5cced
 def read_rows(path:str|Path)->list[EditRow]:
-    "What write_rows wrote"
+    "The reactions that `write_rows` wrote into the .npz file `path`"
     with np.load(path) as file:
         columns = {k: np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
                    for k in ("features", "pieces", "bonds", "ids", "twins")}
@@ -129,7 +129,7 @@ def prepare_rows(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #2f3e42e1
 def batch_scripts(
-    rows:list[EditRow],
+    rows:list[EditRow], # [B] reactions, their scripts shorter than T
     n:int, # Atoms of the largest source
 )->tuple: # [B, T] tokens that go in; [B, T] that come out; [B, T, n] twins
     "Scripts as one batch"
@@ -142,8 +142,8 @@ def batch_scripts(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #208d4b11
 def script_losses(
-    net:EditNet,
-    rows:list[EditRow],
+    net:EditNet,        # It computes in the dtype of its attribute compute
+    rows:list[EditRow], # [B] reactions, one batch
 )->tuple: # [B] nats; [B] is each token the most probable one?
     "The loss of each script"
     graphs = batch_graphs([r.graph for r in rows])
@@ -173,8 +173,8 @@ EDITS_POCKET = EditPreset()
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #9e1643ee
 def edit_optimisers(
-    net:EditNet,
-    preset:EditPreset,
+    net:EditNet, # Whose weights they train
+    preset:EditPreset, # With the three rates at their peaks
 )->list:
     "For the matrices, for the tables of relations, and for the rest"
     named = dict(net.named_parameters())
@@ -189,13 +189,13 @@ def edit_optimisers(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #e37a3d8c
 def edit_losses(net:torch.nn.Module, rows:list):
-    "Nats of each script and all tokens; while it trains, in 16 bits"
+    "[B] nats by `net` of scripts of `rows`, all tokens; while it trains, in 16 bits"
     net.compute = torch.bfloat16 if net.training else torch.float32
     return script_losses(net, rows)[0], sum(len(r.ids) + 1 for r in rows)
 
 def edit_run(
     folder:str|Path, # Of the checkpoint
-    preset:EditPreset=EDITS_POCKET,
+    preset:EditPreset=EDITS_POCKET, # Sizes, rates and steps of warm-up
     seed:int=0, # Of the first weights
     start:str|Path|None=None, # Folder of a model to begin with instead
 )->Run:
@@ -208,8 +208,8 @@ def edit_run(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #3758ad18
 def edit_batches(
-    rows:list[EditRow],
-    preset:EditPreset=EDITS_POCKET,
+    rows:list[EditRow], # Reactions to draw from
+    preset:EditPreset=EDITS_POCKET, # It says how many atoms a batch has
     seed:int=0, # Of the order
 ):
     "Batches of sources of about one size, without end"
@@ -218,8 +218,8 @@ def edit_batches(
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40b
 @torch.inference_mode()
 def validate_edits(
-    net:EditNet,
-    rows:list[EditRow],
+    net:EditNet, # Put into evaluation mode and float32
+    rows:list[EditRow], # Reactions that it was not trained on
 )->tuple: # Nats of a script, share with every token right
     "How rows fare"
     net.eval().compute = torch.float32

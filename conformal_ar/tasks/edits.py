@@ -69,7 +69,7 @@ def read_script(
 
 # %% ../../nbs/tasks/20_edits.ipynb #ba69d552
 def script_text(script:Script)->str:
-    "Write a script; the inverse of read_script"
+    "Write a `script` as text; the inverse of `read_script`"
     def one(e):
         if e.second is None: return f"@{e.first}{e.state}"
         return f"@{e.first}@{e.second}{e.order}"
@@ -183,7 +183,7 @@ def product_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #531b696b
 def pointers(script:Script)->list[int]:
-    "Atoms in the order in which a script names them"
+    "Atoms in the order in which a `script` names them, one as often as it is named"
     edited = [i for e in script.edits for i in e[:2] if i is not None]
     return edited + list(script.keep)
 
@@ -213,7 +213,7 @@ def atom_kinds(
 def edit_place(
     mol:object, # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
-    edit:Edit,
+    edit:Edit, # A change of a bond or of an atom
 )->tuple: # Scripts ascend in this
     "Where an edit stands in a script: form, change, break, atoms"
     a, b = edit[:2]

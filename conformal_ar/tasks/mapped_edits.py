@@ -134,7 +134,7 @@ def coloured_product(
     return product, _highlights(product, numbers, _colours(mol, script))
 
 def coloured_source(mol:object, script:object):
-    "A source, with the same colours"
+    "The source `mol`, with colours of what `script` changes, as `coloured_product`"
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
 def draw_script(

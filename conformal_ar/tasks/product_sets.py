@@ -41,17 +41,19 @@ class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
     maps:bool=False # Are reactions and side products among its columns?
 
-    def is_open(self, i:int): return self.open is not None and bool(self.open[i])
+    def is_open(self, i:int):
+        "Is member `i` an open line?"
+        return self.open is not None and bool(self.open[i])
 
     def script(self, i:int):
-        "How the source becomes member i; of an open line, the changes so far"
+        "How the source becomes member `i`; of an open line, the changes so far"
         for n in range(len(self.tokens[i]), -1, -1):
             try: return read_script(ids_script(self.tokens[i][:n]))
             except ValueError:
                 if not self.is_open(i): raise
 
     def drawn(self, i:int):
-        "Member i, or the source of an open line, with colours of the bonds that change"
+        "Member `i`, or the source of an open line, with colours of bonds that change"
         draw = coloured_source if self.is_open(i) else coloured_product
         return draw(script_rules(self.input).mol, self.script(i))
 
@@ -170,7 +172,7 @@ def _scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
 
 @patch
 def target_scores(self:ProductSets, pairs, batch_size=None, **kwargs):
-    "[T, 1] scores of the best scripts that give the products; −∞ for none"
+    "[T, 1] scores of the products' best scripts, −∞ for none; `batch_size` is ignored"
     return self.scores_and_ranks(pairs, **kwargs)[0][:, None]
 
 @patch

@@ -11,12 +11,14 @@ from .edit_answers import EditScripts
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""
     maps: bool = ...
-    def is_open(self, i: int): ...
+    def is_open(self, i: int):
+        """Is member `i` an open line?"""
+        ...
     def script(self, i: int):
-        """How the source becomes member i; of an open line, the changes so far"""
+        """How the source becomes member `i`; of an open line, the changes so far"""
         ...
     def drawn(self, i: int):
-        """Member i, or the source of an open line, with colours of the bonds that change"""
+        """Member `i`, or the source of an open line, with colours of bonds that change"""
         ...
     def reaction(self, i: int) -> str:
         """The reaction that gives a member, with atom maps; of an open line the source alone
@@ -54,7 +56,7 @@ class ProductSets(ConformalLevelSets):
         """[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"""
         ...
     def target_scores(self, pairs, batch_size=None, **kwargs):
-        """[T, 1] scores of the best scripts that give the products; −∞ for none"""
+        """[T, 1] scores of the products' best scripts, −∞ for none; `batch_size` is ignored"""
         ...
     def scores_and_ranks(self, pairs: Pairs, **kwargs) -> tuple[np.ndarray, np.ndarray]:
         """Of products, each among all products of its source

@@ -55,7 +55,7 @@ def get_archive(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #81a4c4dd
 def read_archive(path:str|Path)->list: # Of lines
-    "The lines of the one text in an archive; `ValueError` if there is none, or cut off"
+    "Lines of the .txt in the .tar.gz `path`; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:
             texts = (m for m in tar if m.isfile() and m.name.endswith(".txt"))

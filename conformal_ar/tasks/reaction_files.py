@@ -33,7 +33,7 @@ ARCHIVES = {
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #54e9d005
 def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
-    "The name that git gives to a file's content"
+    "The name that git gives to the content of the file at `path`"
     h = hashlib.sha1(b"blob %d\0" % os.path.getsize(path))
     with open(path, "rb") as f:
         while block := f.read(1 << 20): h.update(block)
@@ -41,7 +41,7 @@ def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #08acb5b0
 def matches(path:str|Path, archive: Archive)->bool:
-    "Whether a file is the archive it should be"
+    "Whether the file at `path` has the content of `archive`, by its git blob id"
     return git_blob_id(path) == archive.git
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #26376e53

@@ -35,10 +35,11 @@ def orthogonalise(
 class Muon(torch.optim.Optimizer):
     "Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
     def __init__(self, params:object, lr:float, momentum:float=0.95):
+        "For matrices `params`, at rate `lr`, `momentum` the weight of the past"
         super().__init__(params, dict(lr=lr, momentum=momentum))
 
     def look_ahead(self, p:torch.Tensor, momentum:float):
-        "The gradient and its running mean, mixed (Nesterov)"
+        "The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"
         if "m" not in self.state[p]: self.state[p]["m"] = torch.zeros_like(p)
         m = self.state[p]["m"].lerp_(p.grad, 1 - momentum)
         return p.grad.lerp(m, momentum)
