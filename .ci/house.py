@@ -193,13 +193,13 @@ def check_lengths(folder):
     say(wrong, "move what belongs elsewhere, delete what no page needs, split cells")
 
 def check_docments(folder):
-    "Parameters are written `name:type=default, # Meaning`; docstrings have one line, no full stop, and no backticks in docments."
+    "Parameters are written `name:type=default, # Meaning`; docstrings have up to three lines, one alone no full stop; docments no backticks."
     wrong = []
     for name, path in modules().items():
         text = path.read_text(encoding="utf-8")
         for n in ast.walk(ast.parse(text)):
             if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and (doc := ast.get_docstring(n, clean=False)):
-                if doc.endswith(".") or "\n" in doc: wrong.append(f"{path.relative_to(root)}:{n.lineno}: docstring of {n.name}")
+                if (more := doc.count("\n")) > 2 or doc.endswith(".") and not more: wrong.append(f"{path.relative_to(root)}:{n.lineno}: docstring of {n.name}")
         for i, line in enumerate(text.splitlines(), 1):
             if m := re.match(r"\s+(\w+)(\s*:\s*[\w\[\], .|]+?)?(\s*=\s*[^#]+)?,?\s+# (.*)$", line):
                 if re.match(r"\w+: ", line.strip()) and ":" in (m[2] or "") or "`" in m[4] or m[4][:1].islower():

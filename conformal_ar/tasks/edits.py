@@ -115,7 +115,7 @@ def flask(
 def source_molecule(
     source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
 ): # RDKit molecule, its atoms numbered; None when it is not valid
-    "The molecule that scripts speak of; `ValueError` where a product is named"
+    "What scripts speak of; `ValueError` if a product is named, `TypeError` for no text"
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
     if _sides(source)[2]: raise ValueError(

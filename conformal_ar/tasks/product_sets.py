@@ -103,7 +103,8 @@ def more(self:ProductSet)->dict: # Column to values of all members
 BUDGET = 64 # prefixes; more find hardly any further product
 
 class ProductSets(ConformalLevelSets):
-    "Level sets of scripts, merged by product"
+    """Level sets of scripts, merged by product.
+    `TypeError` for a model that writes no edits; `ValueError` for groups by length"""
     functions = "group", "canonicalize"
     by_class = True # a score is that of a product, not of a script
     maps = False # do sets give reactions with atom maps, and side products?

@@ -36,7 +36,8 @@ class ProductSet(MoleculeSet):
         ...
 BUDGET: int
 class ProductSets(ConformalLevelSets):
-    """Level sets of scripts, merged by product"""
+    """Level sets of scripts, merged by product.
+`TypeError` for a model that writes no edits; `ValueError` for groups by length"""
     functions: Any
     by_class: bool
     maps: bool

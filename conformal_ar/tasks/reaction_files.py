@@ -59,7 +59,7 @@ def download(
     folder:str|Path, # Where to put it
     url:str=_url, # Folder on the web that has it
 )->Path: # The verified file
-    "Download and verify; `ConnectionError`, or `ValueError` for another content"
+    "Download; `ConnectionError`, `OSError` (full disk), `ValueError` for other content"
     folder, url = Path(folder), url + archive.name
     path, part = folder/archive.name, folder/(archive.name + ".part")
     try:

@@ -180,7 +180,7 @@ def read_source(
     ar:object, # The model that is to read it
     **options, # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
-    "A source as the model reads it; an error that says why it cannot"
+    "A source as the model reads it; `BadReaction` says why it cannot"
     clean, notes = clean_source(x.text, **options)
     clean, left = _known_part(clean, ar)
     if marks_of(clean): left += ["atoms whose bonds change have no stereo marks in "
@@ -225,7 +225,7 @@ def check(self:CleanSources,
 def check_product(
     target:str, # SMILES of the product
 )->str: # Canonical SMILES
-    "A product as sets spell it; an error where it cannot be read"
+    "A product as sets spell it; `BadReaction` where it cannot be read"
     found = canonical(text := check_text(target).strip())
     if found is not None: return found
     if not text.isascii(): check_source(text) # says where

@@ -54,7 +54,7 @@ def _known_part(source, ar):
     """A source without the lone metals that a model has no token for, and a note"""
     ...
 def read_source(x: Input, ar: object, **options) -> tuple:
-    """A source as the model reads it; an error that says why it cannot
+    """A source as the model reads it; `BadReaction` says why it cannot
 
     x: With SMILES as its text
     ar: The model that is to read it"""
@@ -70,7 +70,7 @@ class CleanSources(CleanInputs):
         inputs: [B] sources"""
         ...
 def check_product(target: str) -> str:
-    """A product as sets spell it; an error where it cannot be read
+    """A product as sets spell it; `BadReaction` where it cannot be read
 
     target: SMILES of the product"""
     ...

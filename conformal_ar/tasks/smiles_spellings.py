@@ -25,7 +25,7 @@ from .smiles_tokens import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed:str, *names):
-    "Modules of the extra chem; what is `needed` stands in the error where they are not"
+    "Modules of the extra chem; `ImportError` with what is `needed` where they are not"
     try: return [import_module(name) for name in names]
     except ImportError as e:
         raise ImportError(f"{needed}: pip install 'conformal_ar[chem]'") from e
@@ -181,7 +181,7 @@ class CleanInputs(Respelt):
     def fingerprint(self): return self.ar.fingerprint()
 
     def each(self, inputs:list, read:Callable):
-        "What `read` makes of each text of `inputs`; errors name the first that fails"
+        "What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"
         found = []
         for i, text in enumerate(listed_inputs(inputs)):
             if not isinstance(text, str): raise TypeError(
