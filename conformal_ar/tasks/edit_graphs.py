@@ -91,11 +91,8 @@ class EditGraphs(Seq2SeqGraphs):
 
 # %% ../../nbs/tasks/26_edit_graphs.ipynb #ed970009
 class CompiledEdits:
-    "The network of edits in ONNX Runtime"
-    def __init__(self,
-        config:EditConfig, # Sizes of the network
-        weights:dict, # Name to tensor, as of state_dict
-    ):
+    "The network of edits in ONNX Runtime: `config` has sizes, `weights` are by name"
+    def __init__(self, config:EditConfig, weights:dict):
         self.config, self._weights = config, weights
         arrays = {name: w.float().numpy() for name, w in weights.items()}
         self.engine = Engine(EditGraphs(asdict(config), arrays))

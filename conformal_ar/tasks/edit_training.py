@@ -35,10 +35,8 @@ EDIT_PARTS = {"train": (("valid", 0, None), ("test", 2_000, 20_000)),
               "valid": (("test", 0, 2_000),)}
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #534cf90e
-def archive_reactions(
-    part:str, # Train or valid
-)->list[tuple]: # Left and right side, with maps
-    "Reactions of the archives of USPTO-MIT; `ValueError` for another part"
+def archive_reactions(part:str)->list[tuple]: # Left and right side, with maps
+    "Reactions of USPTO-MIT's archives; `ValueError` unless `part` is train or valid"
     if part not in EDIT_PARTS:
         raise ValueError(f"part must be train or valid, not {part!r}")
     lines = [l for name, a, b in EDIT_PARTS[part]
@@ -46,18 +44,14 @@ def archive_reactions(
     return [tuple(l.split()[0].split(">>")) for l in lines]
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #58666ee6
-def further_reactions(
-    path:str|Path, # As for reaction_texts
-)->list[tuple]: # Left and right side of those with maps
-    "Reactions of a file, reagents among the reactants"
+def further_reactions(path:str|Path)->list[tuple]: # Both sides of those with maps
+    "Reactions of the file `path`, as for `reaction_texts`; reagents are reactants"
     sides = (text.split(">") for _, text in reaction_texts(path) if has_maps(text))
     return [(".".join(filter(None, (a, b))), c) for a, b, c in sides]
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #58666ee7
-def main_product(
-    right:str, # SMILES of all products
-)->str: # The largest molecule; all of them where some are ions
-    "A recorded product without side products"
+def main_product(right:str)->str: # All molecules where some are ions
+    "The largest molecule of `right`, the SMILES of all recorded products"
     Chem, found = rdkit_modules()[0], [*map(read_molecule, right.split("."))]
     if None in found or any(map(Chem.GetFormalCharge, found)): return right
     sizes = [m.GetNumHeavyAtoms() for m in found]
@@ -81,11 +75,8 @@ def edit_row(reaction:MappedReaction)->EditRow:
     return EditRow(atom_graph(reaction.source), ids, left)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
-def write_rows(
-    path:str|Path, # A .npz file
-    rows:list[EditRow], # Reactions
-):
-    "Write rows as flat arrays"
+def write_rows(path:str|Path, rows:list[EditRow]):
+    "Write `rows` as flat arrays into the .npz file `path`"
     columns = dict(features=[r.graph.features for r in rows],
                    pieces=[r.graph.pieces for r in rows],
                    bonds=[r.graph.bonds for r in rows],
@@ -172,11 +163,8 @@ class EditPreset:
 EDITS_POCKET = EditPreset()
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #9e1643ee
-def edit_optimisers(
-    net:EditNet, # Whose weights they train
-    preset:EditPreset, # With the three rates at their peaks
-)->list:
-    "For the matrices, for the tables of relations, and for the rest"
+def edit_optimisers(net:EditNet, preset:EditPreset)->list:
+    "For matrices of `net`, tables of relations, and the rest, at the rates of `preset`"
     named = dict(net.named_parameters())
     inside = ("encoder.", "decoder.", "pointed.", "ask.", "answer.")
     matrix = [n for n, p in named.items() if p.ndim == 2 and n.startswith(inside)]
@@ -217,11 +205,8 @@ def edit_batches(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40b
 @torch.inference_mode()
-def validate_edits(
-    net:EditNet, # Put into evaluation mode and float32
-    rows:list[EditRow], # Reactions that it was not trained on
-)->tuple: # Nats of a script, share with every token right
-    "How rows fare"
+def validate_edits(net:EditNet, rows:list[EditRow])->tuple:
+    "Mean nats of a script of `rows` by `net`; share of those with every token right"
     net.eval().compute = torch.float32
     rows = sorted(rows, key=lambda r: len(r.ids))
     found = [script_losses(net, rows[k:k + 50]) for k in range(0, len(rows), 50)]
@@ -230,18 +215,14 @@ def validate_edits(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40c
 @torch.no_grad()
-def mean_weights(
-    net:EditNet,   # Changed in place
-    before:EditNet, # Of the same sizes
-):
-    "Give a network the mean of its weights and those of another"
+def mean_weights(net:EditNet, before:EditNet):
+    "Give `net` the mean of its weights and those of `before`, of the same sizes"
     for p, q in zip(net.parameters(), before.parameters()): p.lerp_(q, .5)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776
-def training_rows(
-    folder:str|Path, # Of prepare_rows
-)->tuple: # Rows to train on, those of the archives twice; 500 to validate
-    "All rows that fit the pocket preset"
+def training_rows(folder:str|Path)->tuple:
+    """All rows in `folder`, by `prepare_rows`, that fit the pocket preset.
+    Those to train on, of the archives twice; 500 to validate"""
     rows = {part: [r for path in sorted(Path(folder).glob(f"{part}[0-9]*.npz"))
                    for r in read_rows(path)] for part in ("train", "valid", "more")}
     fits = lambda r: (len(r.graph.features) <= EDITS_POCKET.most_atoms

@@ -59,10 +59,8 @@ class ProductSet(MoleculeSet):
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #a01fc98d
 @patch
-def reaction(self:ProductSet,
-    i:int, # Of a member
-)->str: # SMILES of source>>product
-    "The reaction that gives a member, with atom maps; of an open line the source alone"
+def reaction(self:ProductSet, i:int)->str: # SMILES of source>>product
+    "The reaction that gives member `i`, with atom maps; of an open line the source"
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     left, goes_on = Chem.Mol(mol), self.is_open(i)
     right = Chem.Mol() if goes_on else product_molecule(mol, self.script(i))
@@ -75,10 +73,8 @@ def reaction(self:ProductSet,
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #61bad2f9
 @patch
-def side_products(self:ProductSet,
-    i:int, # Of a member
-)->list[str]: # Canonical SMILES
-    "Other pieces that its edits touch, hydrogens filled up where valence asks for them"
+def side_products(self:ProductSet, i:int)->list[str]: # Canonical SMILES
+    "Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"
     if self.is_open(i): return []
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     script = self.script(i)

@@ -21,14 +21,10 @@ class ProductSet(MoleculeSet):
         """Member `i`, or the source of an open line, with colours of bonds that change"""
         ...
     def reaction(self, i: int) -> str:
-        """The reaction that gives a member, with atom maps; of an open line the source alone
-
-        i: Of a member"""
+        """The reaction that gives member `i`, with atom maps; of an open line the source"""
         ...
     def side_products(self, i: int) -> list[str]:
-        """Other pieces that its edits touch, hydrogens filled up where valence asks for them
-
-        i: Of a member"""
+        """Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"""
         ...
     @property
     def more(self) -> dict:

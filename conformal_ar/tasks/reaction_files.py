@@ -98,10 +98,8 @@ def reaction_texts(
     return found
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #38baa76a
-def remove_stereo(
-    smiles:str, # SMILES, with or without atom maps
-)->str: # SMILES
-    "Without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
+def remove_stereo(smiles:str)->str: # SMILES, atom maps kept
+    "`smiles` without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
     Chem, mol = rdkit_modules()[0], read_molecule(smiles)
     if mol is None: raise BadReaction("no valid SMILES")
     Chem.RemoveStereochemistry(mol)

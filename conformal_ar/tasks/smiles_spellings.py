@@ -55,10 +55,8 @@ def read_molecule(smiles:str):
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): return Chem.MolFromSmiles(smiles*smiles.isascii() or "(")
 
-def canonical_molecule(
-    smiles:str # SMILES without dots and maps
-): # The canonical SMILES, None when it cannot be read or is empty
-    "The one spelling of a molecule that RDKit chooses"
+def canonical_molecule(smiles:str):
+    "RDKit's one spelling of `smiles` (no dots, no maps); None if unreadable or empty"
     if (mol := read_molecule(smiles)) is None: return None
     text = rdkit_modules()[0].MolToSmiles(mol)
     if "[H]" in text and text != smiles: # a hydrogen that carried a stereo mark
@@ -108,18 +106,14 @@ def mapped_molecule(text:str):
     return smiles, [maps[i] for i in order]
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #58dd2635
-def bare_token(
-    token:str, # Of a vocabulary
-)->str: # Maybe empty
-    "What a token says of SMILES, without marks of spaces"
+def bare_token(token:str)->str: # Maybe empty
+    "What a `token` of a vocabulary says of SMILES, without marks of spaces"
     return re.sub(r"[\s▁Ġ]", "", token)
 
 def unchanged(text:str): "The `text` as it is"; return text
 
-def without_spaces(
-    text:str, # What a model wrote, decoded
-)->str: # SMILES
-    "Without spaces, and without dots at the end"
+def without_spaces(text:str)->str: # SMILES
+    "A model's `text`, decoded, without spaces, and without dots at the end"
     return re.sub(r"\s", "", text).rstrip(".")
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #e817dcce
@@ -132,20 +126,16 @@ class SmilesTask:
     target:Callable=unchanged # SMILES of a product to what the model learnt to write
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #3f89ff7e
-def reaction_t5_prompt(
-    source:str, # SMILES: reactants>reagents, or a mixture
-)->str:
-    "Reactants and reagents under their names; a space where there are no reagents"
+def reaction_t5_prompt(source:str)->str:
+    "Reactants and reagents of `source` by name; a space where there are no reagents"
     reactants, _, rest = source.partition(">")
     return f"REACTANT:{reactants}REAGENT:{rest.strip('>') or ' '}"
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #ce2d6ed3
 def t5chem_prompt(source:str): "The task, then `source`"; return "Product:" + source
 
-def spaced(
-    smiles:str, # A source or a product
-)->str:
-    "Atoms, bonds and the rest with spaces between them (Schwaller et al. 2019)"
+def spaced(smiles:str)->str:
+    "Atoms, bonds and the rest of `smiles`, with spaces between (Schwaller et al. 2019)"
     return " ".join(smiles_tokens(smiles))
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #7d9e2699
@@ -200,11 +190,8 @@ class CleanInputs(Respelt):
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 
 class SmilesModel(Respelt):
-    "An `Autoregressor` that reads and writes plain SMILES, whatever its model does"
-    def __init__(self,
-        ar:Autoregressor, # The model, such as an HFSeq2Seq
-        task:SmilesTask, # How it spells
-    ):
+    "Reads and writes plain SMILES, whatever its model `ar` does; `task` says what"
+    def __init__(self, ar:Autoregressor, task:SmilesTask):
         super().__init__(ar)
         self.task = task
 

@@ -45,9 +45,7 @@ def join_sum(tokens:list)->str:
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #7f2841a1
 class DigitTokenizer(PlainTokenizer):
     "Sums such as `112+17=`, a token per character, numbers from last digit to first"
-    def __init__(self,
-        places:int=8, # Most digits of an operand
-    ):
+    def __init__(self, places:int=8): # Most digits of an operand
         super().__init__(sum_words(places), join_sum, 2*places + 3)
         self.places = places
 
@@ -64,10 +62,8 @@ class DigitTokenizer(PlainTokenizer):
 
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #fbb998ed
 @patch
-def save_pretrained(self:DigitTokenizer,
-    folder:str|Path, # Of the model
-)->Path: # The file
-    "Say in a folder that its texts are sums"
+def save_pretrained(self:DigitTokenizer, folder:str|Path)->Path: # The file
+    "Say in the `folder` of a model that its texts are sums"
     own = dict(own="conformal_ar.tasks.sum_tokens:DigitTokenizer", places=self.places)
     return write_text(Path(folder)/"tokenizer_config.json", json.dumps(own))
 

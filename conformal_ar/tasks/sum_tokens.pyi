@@ -15,9 +15,7 @@ def join_sum(tokens: list) -> str:
 class DigitTokenizer(PlainTokenizer):
     """Sums such as `112+17=`, a token per character, numbers from last digit to first"""
     places: Any
-    def __init__(self, places: int=8):
-        """places: Most digits of an operand"""
-        ...
+    def __init__(self, places: int=8): ...
     def spell(self, text: str):
         """Tokens of `text`"""
         ...
@@ -26,7 +24,5 @@ class DigitTokenizer(PlainTokenizer):
         """What is said of an operand in `text` that is too long; None where none is"""
         ...
     def save_pretrained(self, folder: str | Path) -> Path:
-        """Say in a folder that its texts are sums
-
-        folder: Of the model"""
+        """Say in the `folder` of a model that its texts are sums"""
         ...

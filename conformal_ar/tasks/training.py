@@ -175,10 +175,8 @@ def run(self:Run,
     if not fell: self.save()
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c025
-def collator(
-    tokenizer:object, # Of the model
-): # Function from a list of (question, answer) to a batch
-    "Make a function that turns texts into a padded batch"
+def collator(tokenizer:object):
+    "Function from (question, answer) pairs to a padded batch, by a `tokenizer`"
     def collate(texts):
         x, y = map(list, zip(*texts))
         x, y = token_ids(tokenizer, x), token_ids(tokenizer, y, target=True)
@@ -188,10 +186,8 @@ def collator(
     return collate
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c026
-def text_losses(
-    tokenizer:object, # Of the network
-): # Function of a network and pairs of texts: [B] nats of each target, and all tokens
-    "Make the function that gives the loss of pairs of texts"
+def text_losses(tokenizer:object):
+    "Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"
     collate = collator(tokenizer)
     def losses(net, pairs):
         batch = {k: x.to(net.device) for k, x in collate(pairs).items()}

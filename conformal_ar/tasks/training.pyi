@@ -80,12 +80,8 @@ class Run:
         ...
 _counts: Any
 def collator(tokenizer: object):
-    """Make a function that turns texts into a padded batch
-
-    tokenizer: Of the model"""
+    """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
     ...
 def text_losses(tokenizer: object):
-    """Make the function that gives the loss of pairs of texts
-
-    tokenizer: Of the network"""
+    """Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"""
     ...
