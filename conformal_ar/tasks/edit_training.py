@@ -26,8 +26,7 @@ from conformal_ar.tasks.edits import pointers, script_text, twins
 from conformal_ar.tasks.mapped_edits import MappedReaction, find_script
 from conformal_ar.tasks.reaction_archives import find_archive, read_archive
 from conformal_ar.tasks.reaction_files import reaction_texts
-from conformal_ar.tasks.smiles_spellings import (
-    has_maps, rdkit_modules, read_molecule)
+from conformal_ar.tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule
 from conformal_ar.tasks.training import Muon, Run, sized_batches
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #1ab47716
@@ -77,10 +76,8 @@ def edit_row(reaction:MappedReaction)->EditRow:
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
 def write_rows(path:str|Path, rows:list[EditRow]):
     "Write `rows` as flat arrays into the .npz file `path`"
-    columns = dict(features=[r.graph.features for r in rows],
-                   pieces=[r.graph.pieces for r in rows],
-                   bonds=[r.graph.bonds for r in rows],
-                   ids=[r.ids for r in rows], twins=[r.twins for r in rows])
+    columns = {k: [getattr(r.graph, k) for r in rows] for k in AtomGraph._fields}
+    columns |= dict(ids=[r.ids for r in rows], twins=[r.twins for r in rows])
     flat = {k: np.concatenate(v) for k, v in columns.items()}
     sizes = {f"{k}_sizes": [len(x) for x in v] for k, v in columns.items()}
     np.savez_compressed(path, **flat, **sizes)
@@ -89,10 +86,9 @@ def write_rows(path:str|Path, rows:list[EditRow]):
 def read_rows(path:str|Path)->list[EditRow]:
     "The reactions that `write_rows` wrote into the .npz file `path`"
     with np.load(path) as file:
-        columns = {k: np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
-                   for k in ("features", "pieces", "bonds", "ids", "twins")}
-    graphs = map(AtomGraph, columns["features"], columns["pieces"], columns["bonds"])
-    return list(map(EditRow, graphs, columns["ids"], columns["twins"]))
+        def column(k): return np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
+        graphs = map(AtomGraph, *map(column, AtomGraph._fields))
+        return list(map(EditRow, graphs, column("ids"), column("twins")))
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #ad55a9b1
 def prepare_rows(

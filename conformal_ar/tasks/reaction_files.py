@@ -23,13 +23,10 @@ class Archive(NamedTuple):
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #bbc0f808
 _url = "https://github.com/connorcoley/rexgen_direct/raw/master/rexgen_direct/data/"
-ARCHIVES = {
-    "train": Archive(
-        "train.txt.tar.gz", 409_035, "b0b0c7cd965a9ec85d07125da9315d5a6b52daf6"),
-    "valid": Archive(
-        "valid.txt.tar.gz", 30_000, "70b24f4319760182c9f636e32f4d0cbae45e0208"),
-    "test": Archive(
-        "test.txt.tar.gz", 40_000, "936a242eeb77f5a2fe3d4c3df97778a178f79379")}
+ARCHIVES = {part: Archive(f"{part}.txt.tar.gz", lines, git) for part, lines, git in (
+    ("train", 409_035, "b0b0c7cd965a9ec85d07125da9315d5a6b52daf6"),
+    ("valid", 30_000, "70b24f4319760182c9f636e32f4d0cbae45e0208"),
+    ("test", 40_000, "936a242eeb77f5a2fe3d4c3df97778a178f79379"))}
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #54e9d005
 def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
