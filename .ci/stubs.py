@@ -72,7 +72,7 @@ def class_(node, methods, notes):
     bases = ", ".join(map(ast.unparse, [*node.bases, *(k.value for k in node.keywords)]))
     lines = [f"@{o}" for o in decorators(node) if o.split("(")[0].split(".")[-1] in KEPT]
     lines.append(f"class {node.name}" + (f"({bases})" if bases else "") + ":")
-    if doc := ast.get_docstring(node): lines.append(f'    """{doc}"""')
+    if doc := ast.get_docstring(node): lines.append('    """' + doc.replace("\n", "\n    ") + '"""')
     functions = [*(o for o in node.body if isinstance(o, ast.FunctionDef)), *methods]
     have = {o.name for o in functions}
     for o in node.body:

@@ -121,7 +121,8 @@ def environment(workers):
     env = dict(os.environ, PYTHONPATH=str(root), OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads,
                OMP_WAIT_POLICY="PASSIVE")  # threads that spin are ruinous on busy cores
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    for key, value in dict(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1", PYTHONUNBUFFERED="1").items():
+    for key, value in dict(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1", PYTHONUNBUFFERED="1",
+                           PYTHONFAULTHANDLER="1").items():
         env.setdefault(key, value)
     return env
 
@@ -138,22 +139,29 @@ def run_here(path, flags):
     passed, _ = test_nb(path, skip_flags=get_config().tst_flags.split(), force_flags=flags.split(), basepath=root)
     sys.exit(PASS if passed else FAIL)
 
-def run_notebook(path, flags, env, limit):
-    "Run the notebook at `path` in a process of its own: what became of it, and the seconds it took."
-    start, cmd = time.time(), [sys.executable, __file__, "--here", "--flags", flags, str(path)]
+def in_process(path, flags, env, limit):
+    "Run the notebook at `path` in a process of its own: its exit status, and what it printed."
+    cmd = [sys.executable, __file__, "--here", "--flags", flags, str(path)]
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         files = dict(stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        try: code = subprocess.run(cmd, env=env, timeout=limit, **files).returncode
-        except subprocess.TimeoutExpired: code = "not finished"
+        try:
+            code = subprocess.run(cmd, env=env, timeout=limit, **files).returncode
+            end = "" if code in (PASS, FAIL, SKIP) else f"the process ended with status {code}"
+        except subprocess.TimeoutExpired: code, end = FAIL, f"stopped after {limit:.0f} seconds"
         log.seek(0)
-        text = log.read()
+        return code, f"{log.read()}\n{end}"
+
+def run_notebook(path, flags, env, limit):
+    "Run the notebook at `path`, and say what became of it: a word, and the seconds it took."
+    start, crash = time.time(), ""
+    code, text = in_process(path, flags, env, limit)
+    if flags and code < 0: # a signal: engines and clusters crash at times; once more, and the crash is shown
+        crash = f"\ncrashed at first:\n{text}"
+        code, text = in_process(path, flags, env, limit)
     seconds = time.time() - start
     word = {PASS: "ok", SKIP: "skipped"}.get(code, "FAILED")
     report = f"{word:<8}{label(path)}" + ("" if code == SKIP else f"  {seconds:.0f} s")
-    if word == "FAILED":
-        if code == "not finished": text += f"\nstopped after {limit:.0f} seconds"
-        elif code != FAIL: text += f"\nthe process ended with status {code}"
-        report += "\n        " + text.strip().replace("\n", "\n        ")
+    if word == "FAILED" or crash: report += "\n        " + (text*(word == "FAILED") + crash).strip().replace("\n", "\n        ")
     print(report, flush=True)
     return word, seconds
 

@@ -146,7 +146,8 @@ def answer(
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
-    checked = candidate and candidate_html(opened, clean, candidate, s, coverage, task)
+    said = candidate and task.spell_target(text, clean, candidate, **options)
+    checked = said and candidate_html(opened, clean, said, s, coverage, task)
     parts = (input_html(clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size} · ", here),
              set_html(s, task), html_tag("p", words, class_="ca-words"))
@@ -183,8 +184,10 @@ def file_records(
         for i, text in enumerate(texts):
             progress(i, len(texts))
             yield found(text)
-    read = partial(sorted_inputs, task=task, **(ignored if task.molecules else {}))
-    worker = SetRecords(lambda: opened.cp, None, read, task.molecules)
+    own = ignored if task.molecules else {}
+    read = partial(sorted_inputs, task=task, **own)
+    worker = SetRecords(lambda: opened.cp, None, read, task.molecules,
+                        candidate=partial(task.candidate, **own))
     return worker.of_inputs(inputs, lambda texts: [*each(texts)])
 
 # %% ../../nbs/cli/05_app.ipynb #92474070

@@ -98,7 +98,6 @@ def set_html(
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
 def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, with p-value and rank; an error if it is none"
-    candidate = task.spell_target(text, text, candidate)
     p, rank = opened.check(text, candidate)
     drawn = _part(candidate) if task.molecules else ""
     place = "" if not rank else f", rank {rank} of what the model finds"

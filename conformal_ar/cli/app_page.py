@@ -226,7 +226,7 @@ def build(): # gradio.Blocks
 # %% ../../nbs/cli/06_app_page.ipynb #e2ed53f7
 def serve(
     port:int|None=None,    # Of this machine; None: the first free one from 7860
-    open_browser:bool=True,
+    open_browser:bool=True, # Show it in a browser at once?
     wait:bool=True,        # Until it is stopped?
 ): # The address
     "Open the application on this machine alone; `OSError` where the port is taken"

@@ -85,7 +85,7 @@ class OneLineErrors(TyperGroup):
             own = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE
             if own or ctx.params.get("debug"): raise   # typer's own ways to end, or all
             message, code = explain_error(e)
-            notice(message + _other_columns*("; there are:" in message))
+            notice(message + _other_columns*("there is no column " in message))
             raise typer.Exit(code) from None
 
 # %% ../../nbs/cli/00_command_line.ipynb #6066b553

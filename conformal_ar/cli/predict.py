@@ -174,7 +174,8 @@ def _worker(load, task, column, own, show=None):
     from conformal_ar.jobs.batch_functions import SetRecords
     take = partial(inputs_of_rows, column=column, task=task)
     read = partial(sorted_inputs, task=task, **own)
-    return SetRecords(load, take, read, task.molecules, show)
+    candidate = partial(task.candidate, **own)
+    return SetRecords(load, take, read, task.molecules, show, candidate)
 
 def _sum_up(records):
     from conformal_ar.jobs.batch_functions import sum_up
@@ -210,7 +211,9 @@ Workers = cli_option(int|None,
     "read it; size of the set; rank, text, probability and p_value of a member; open: "
     "it stands for all that begin so; truncated: the budget ended the search; strings, "
     "invalid: texts before merging, and those that are no molecules; abstained: the "
-    "level asks for everything (`update`); error: why there is none.")
+    "level asks for everything (`update`); error: why there is none. Of a text in a "
+    "column candidate (of reactions also product, target, or behind >>): "
+    "candidate_in_set, candidate_p_value, candidate_rank.")
 def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,

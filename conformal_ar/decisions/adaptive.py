@@ -95,7 +95,9 @@ def own_level_sets(sets):
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
-    "Level sets whose level follows the labels (Gibbs & Candès 2021)"
+    """Level sets whose level follows the labels (Gibbs & Candès 2021).
+    `TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
+    [0, 1)"""
     def __init__(self,
         sets:ConformalLevelSets,   # Calibrated
         *,

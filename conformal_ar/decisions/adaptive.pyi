@@ -45,7 +45,9 @@ def own_level_sets(sets):
     """A copy, so that nobody changes its settings; `TypeError` for other procedures"""
     ...
 class AdaptiveLevelSets:
-    """Level sets whose level follows the labels (Gibbs & Candès 2021)"""
+    """Level sets whose level follows the labels (Gibbs & Candès 2021).
+    `TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
+    [0, 1)"""
     alpha: Any
     decay: Any
     sets: Any

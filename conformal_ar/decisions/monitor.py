@@ -17,7 +17,8 @@ from ..theory.validity import EQUAL_PARTS, LEANINGS, bet, online_p_values
 
 # %% ../../nbs/decisions/04_monitor.ipynb #40cf30af
 class ExchangeabilityMonitor:
-    "Watches scores; a false alarm ever has probability at most `level` (Ville 1939)"
+    """Watches scores; a false alarm ever has probability at most `level` (Ville 1939).
+    `ValueError` for fewer than 10 calibration scores"""
     def __init__(self,
         calibration_scores:np.ndarray, # [n] kept ones, or from scores_of; at least 10
         level:float=0.01,              # Probability of a false alarm, ever, in (0, 1)

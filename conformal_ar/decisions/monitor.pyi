@@ -4,7 +4,8 @@ from typing import Sequence
 import numpy as np
 from ..procedures.procedure import Procedure
 class ExchangeabilityMonitor:
-    """Watches scores; a false alarm ever has probability at most `level` (Ville 1939)"""
+    """Watches scores; a false alarm ever has probability at most `level` (Ville 1939).
+    `ValueError` for fewer than 10 calibration scores"""
     _rng: Any
     alarm_at: Any
     alarm_leaning: Any

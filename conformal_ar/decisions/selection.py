@@ -86,7 +86,9 @@ SCORES = dict(probability=lambda s: s.probabilities[0],
               margin=lambda s: s.probabilities[0] - sum(s.probabilities[1:2]))
 
 class select(Procedure):
-    "Takes best answers such that few of those taken are wrong"
+    """Takes best answers such that few of those taken are wrong.
+    `ValueError` unless one of `fdr` and `error` is given, for a `confidence` with
+    `fdr`, and for an unknown `score`"""
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
     functions, cutoffs = ("canonicalize", "score"), None
     other_risk = property(lambda self: dict(risk=self.risk))

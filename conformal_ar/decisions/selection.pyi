@@ -44,7 +44,9 @@ def passing_cutoff(scores: np.ndarray, right: np.ndarray, cutoffs: np.ndarray, e
     ...
 SCORES: Any
 class select(Procedure):
-    """Takes best answers such that few of those taken are wrong"""
+    """Takes best answers such that few of those taken are wrong.
+    `ValueError` unless one of `fdr` and `error` is given, for a `confidence` with
+    `fdr`, and for an unknown `score`"""
     settings: Any
     functions: Any
     cutoffs: Any

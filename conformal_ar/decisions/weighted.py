@@ -80,7 +80,8 @@ def density_ratio(
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ed747e5f
 class WeightedLevelSets:
-    "Level sets for inputs of another distribution (Tibshirani et al. 2019)"
+    """Level sets for inputs of another distribution (Tibshirani et al. 2019).
+    `TypeError` for other procedures and for groups; `ValueError` for a confidence"""
     def __init__(self,
         sets:ConformalLevelSets, # Calibrated or not; without groups
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
@@ -105,7 +106,7 @@ def guarantee(self:WeightedLevelSets):
 # %% ../../nbs/decisions/03_weighted.ipynb #20e008b2
 @patch
 def weights(self:WeightedLevelSets, inputs:Sequence):
-    "[n] weights, ∞ where nothing was possible before; `ValueError` if negative"
+    "[n] weights of `inputs`, ∞ if not possible before; `ValueError` where negative"
     w = np.asarray(self.ratio(inputs), float)
     if w.shape == (len(inputs),) and (w >= 0).all(): return w
     raise ValueError("ratio must give one number, not negative, per input")

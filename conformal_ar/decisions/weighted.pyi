@@ -30,7 +30,8 @@ def density_ratio(old: Sequence, new: Sequence, features: Callable, penalty: flo
     penalty: On the squares of the coefficients of standardised features"""
     ...
 class WeightedLevelSets:
-    """Level sets for inputs of another distribution (Tibshirani et al. 2019)"""
+    """Level sets for inputs of another distribution (Tibshirani et al. 2019).
+    `TypeError` for other procedures and for groups; `ValueError` for a confidence"""
     __dict__: Any
     _guarantee: Any
     _of: Any
@@ -50,7 +51,7 @@ class WeightedLevelSets:
         """None before calibration, and where the sets or the ratio have changed since"""
         ...
     def weights(self, inputs: Sequence):
-        """[n] weights, ∞ where nothing was possible before; `ValueError` if negative"""
+        """[n] weights of `inputs`, ∞ if not possible before; `ValueError` where negative"""
         ...
     @property
     def effective_size(self):

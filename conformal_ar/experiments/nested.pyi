@@ -31,7 +31,7 @@ def survival(scores: np.ndarray, levels: np.ndarray, curves: np.ndarray) -> np.n
     ...
 class NestedConformalBeams(Procedure):
     """Dynamic beams with one calibrated number, from a nested family of threshold rows.
-`ValueError` for an unknown `shape`, and for `max_candidates`"""
+    `ValueError` for an unknown `shape`, and for `max_candidates`"""
     settings: Any
     margin: float
     curves: Any

@@ -12,7 +12,7 @@ def _stream(seed, x):
     ...
 class ConformalSampling(Procedure):
     """Sample until a calibrated rule says enough (after Quach et al. 2023).
-`ValueError` for unknown rules, for `max_candidates`, and for groups by length"""
+    `ValueError` for unknown rules, for `max_candidates`, and for groups by length"""
     settings: Any
     margin: float
     draws: Any

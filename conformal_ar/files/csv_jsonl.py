@@ -16,7 +16,7 @@ from typing import Callable, NamedTuple
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac2
 def check_encoding(data:bytes):
-    "Refuse UTF-16, of which a Latin letter or the mark has a zero byte beside it"
+    "`ValueError` where `data` begins as UTF-16: a letter or the mark has a zero byte"
     if b"\0" in data[:4]: raise ValueError("UTF-16, or no text: save it in UTF-8")
 
 def read_lines(
@@ -49,7 +49,7 @@ def any_text(
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #03e53919
 class BadRow(ValueError):
-    "What is wrong with a line, and the line as it stands there"
+    "What is wrong with a line, `said`, and the line as it stands there, `text`"
     def __init__(self, said:str, text:str):
         super().__init__(said)
         self.text = text.strip()
@@ -163,7 +163,7 @@ def named_as(
     path:str|Path, # As the user named it
     copy:str|Path, # What is read in its place
 ):
-    "Errors of the block name a file of the user's in place of its copy"
+    "`ValueError` of the block names a file of the user's in place of its copy"
     try: yield
     except ValueError as e:
         raise ValueError(str(e).replace(str(copy), str(path))) from None
@@ -195,7 +195,7 @@ def read_columns(
     several:str|None=None, # One of them that may hold lists of texts
     change:Callable=lambda row: row, # What is made of each row first
 )->list: # (line number, texts of the columns) of each row
-    "Read columns of texts; an error that names all rows without"
+    "Read columns of texts; `ValueError` that names all rows without"
     values, bad = [], {}
     for line, row in ((i, change(row)) for i, row in read_table(path)):
         try: texts = [_texts_of(row, c) if c == several else check_text(text_of(row, c))

@@ -88,7 +88,7 @@ def save_figure(
 def check_writable(
     folder:str|Path, # The folder to write to; made if missing
 )->Path: # The folder
-    "Make `folder` if need be; an error unless files can be written there"
+    "Make `folder` if need be; `OSError` unless files can be written there"
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,8 @@ def check_file(
     path:str|Path,             # The file to write
     source:str|Path|None=None, # A file that is read
 )->Path: # The file
-    "Raise a clear error unless this file can be written, and is not the one read"
+    """`OSError` unless this file can be written; `ValueError` for the one that is read.
+    `IsADirectoryError` for a folder"""
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"'{path}' is a folder, a file is needed")
     if not _is_stream(path): check_writable(path.parent)

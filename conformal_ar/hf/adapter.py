@@ -26,7 +26,9 @@ from .texts import Ids, Texts, own_tokenizer, shipped_models
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
-    "What the adapters of `transformers` models share"
+    """What the adapters of `transformers` models share.
+    `TypeError` for another kind of model, one that fails the trial, and a `dtype` that
+    it cannot take"""
     auto = None           # class of transformers that loads the model by its name
     checks = False        # on as soon as start and extend are there
     compiled_as = Compiled

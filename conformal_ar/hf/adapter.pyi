@@ -5,7 +5,9 @@ import torch
 from .onnx import Compiled
 from .texts import Texts
 class HFModel(Texts):
-    """What the adapters of `transformers` models share"""
+    """What the adapters of `transformers` models share.
+    `TypeError` for another kind of model, one that fails the trial, and a `dtype` that
+    it cannot take"""
     auto: Any
     checks: bool
     compiled_as: Any

@@ -55,7 +55,9 @@ class Blocks(NamedTuple):
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
 def make_blocks(owner:torch.Tensor, cross:DynamicCache, mask:torch.Tensor,
                 dtype:torch.dtype):
-    "Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] tells tokens from padding"
+    """Lay rows of inputs `owner` [R] in blocks; `mask` [B, S] is 0 for padding.
+    `cross` are keys and values, a row per input; `dtype` of the bias that hides
+    padding"""
     one = len(mask) == 1
     if one and mask.device.type == "cpu" and mask.all(): # costs an accelerator a wait
         return Blocks(None, None, None, None, cross)
@@ -69,7 +71,9 @@ def make_blocks(owner:torch.Tensor, cross:DynamicCache, mask:torch.Tensor,
 # %% ../../nbs/hf/03_caches.ipynb #22943d1c
 def attend_to_blocks(query:torch.Tensor, key:torch.Tensor, value:torch.Tensor,
                      blocks:Blocks|None, bias:torch.Tensor|None, scaling:float|None):
-    "Attention of [R, H, 1, d] queries over the keys of their inputs"
+    """Attention of [R, H, 1, d] queries over the keys of their inputs.
+    `query` [R, H, 1, d]; `key` and `value` [B, H, S, d]; `blocks` lay the rows; `bias`
+    is added to scores, with that of padding; `scaling` of scores, None: 1/√d"""
     if bias is None: bias = blocks.bias
     elif blocks.bias is not None: bias = blocks.bias + bias
     R, heads = query.shape[:2]
@@ -84,7 +88,9 @@ def shared_attention(module:torch.nn.Module, query:torch.Tensor, key:torch.Tenso
                      value:torch.Tensor, attention_mask:torch.Tensor|None,
                      blocks:Blocks|None=None, scaling:float|None=None,
                      position_bias:torch.Tensor|None=None, **kwargs):
-    "Attention whose rows share their input's keys and values where there are `blocks`"
+    """Attention whose rows share their input's keys and values, in `blocks` if any.
+    For the layer `module`, `query`, `key`, `value` [R, H, ·, d], `scaling`,
+    `attention_mask`, `position_bias`; `ValueError` for a bias over shared prompts"""
     if (prompts := _prompts.get()) is not None:
         if position_bias is not None: raise ValueError("attention has a bias")
         prompts[1].add(module.layer_idx)
@@ -167,7 +173,7 @@ _reasons = weakref.WeakKeyDictionary() # models that were tried: why they copy p
 # %% ../../nbs/hf/03_caches.ipynb #4a580017
 @torch.inference_mode()
 def why_copied(ar:object):
-    "Why every prefix has keys and values of its prompt; empty where it need not"
+    "Why all prefixes of `ar` have own keys and values of prompts; empty: they need not"
     model, config = ar.model, ar.model.config
     known, kind = _reasons.get(model), config._attn_implementation
     if known or known == "" and kind == "shared": return known

@@ -99,7 +99,7 @@ def _read(self:PromptTexts, rows):
 
 @patch
 def prompts(self:PromptTexts, inputs:list):
-    "What the model reads before a target: ids [B, P] and their mask"
+    "What the model reads of `inputs` [B] before a target: ids [B, P] and their mask"
     return self._encoded(inputs)
 
 # %% ../../nbs/hf/06_causal.ipynb #bcf89626

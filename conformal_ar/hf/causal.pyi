@@ -17,7 +17,7 @@ class PromptTexts(Texts):
         """Rows of ids [B, P] and their attention mask [B, P], padded on the left"""
         ...
     def prompts(self, inputs: list):
-        """What the model reads before a target: ids [B, P] and their mask"""
+        """What the model reads of `inputs` [B] before a target: ids [B, P] and their mask"""
         ...
 class CompiledPrompts(PromptTexts, Compiled):
     """A decoder-only model whose reader and steps run in ONNX Runtime"""

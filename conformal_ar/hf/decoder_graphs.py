@@ -14,13 +14,13 @@ from .graphs import Graph, Graphs, rms_norm
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #a5cc2495
 def gpt2_layer(i:int):
-    "Names of the weights of a layer of GPT-2"
+    "Names of the weights of layer `i` of GPT-2, from 0"
     at = f"transformer.h.{i}."
     return dict(first=at + "ln_1", three=at + "attn.c_attn", back=at + "attn.c_proj",
                 second=at + "ln_2", into=at + "mlp.c_fc", out=at + "mlp.c_proj")
 
 def llama_layer(i:int):
-    "Names of the weights of a layer of Llama, Qwen or Mistral"
+    "Names of the weights of layer `i` of Llama, Qwen or Mistral, from 0"
     at = f"model.layers.{i}."
     own, fed = at + "self_attn.", at + "mlp."
     return dict(first=at + "input_layernorm", second=at + "post_attention_layernorm",
@@ -30,7 +30,9 @@ def llama_layer(i:int):
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #631effa5
 class DecoderGraphs(Graphs):
-    "A decoder without an encoder as graphs"
+    """A decoder without an encoder as graphs.
+    `TypeError` where its positions or scores are scaled, or its attention is in
+    windows"""
     def __init__(self,
         config:dict,  # As in config.json, defaults included
         weights:dict, # Name to float32 array, as of state_dict

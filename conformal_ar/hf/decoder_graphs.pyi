@@ -2,13 +2,15 @@
 from typing import Any
 from .graphs import Graphs
 def gpt2_layer(i: int):
-    """Names of the weights of a layer of GPT-2"""
+    """Names of the weights of layer `i` of GPT-2, from 0"""
     ...
 def llama_layer(i: int):
-    """Names of the weights of a layer of Llama, Qwen or Mistral"""
+    """Names of the weights of layer `i` of Llama, Qwen or Mistral, from 0"""
     ...
 class DecoderGraphs(Graphs):
-    """A decoder without an encoder as graphs"""
+    """A decoder without an encoder as graphs.
+    `TypeError` where its positions or scores are scaled, or its attention is in
+    windows"""
     all_heads: Any
     eps: Any
     gated: Any

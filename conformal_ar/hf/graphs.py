@@ -19,7 +19,7 @@ class Graph:
         self.nodes, self.weights, self.inputs, self.outputs = [], {}, [], []
 
     def name_of(self, x:object):
-        "The name of a value; numbers become float32, lists int64"
+        "The name of `x`, which may be one; numbers become float32, lists int64"
         if isinstance(x, str): return x
         x = np.asarray(x, np.int64 if isinstance(x, list) else None, order="C")
         if x.dtype == np.float64: x = x.astype(np.float32)
@@ -39,7 +39,9 @@ class Graph:
         return add
 
     def declare(self, where:list, name:str, *shape, whole:bool=False):
-        "An input or output, float32 or a whole number; letters are sizes that vary"
+        """Declare the input or output `name`, and give its name back.
+        `where` are the inputs or the outputs of the graph; letters in the shape are
+        sizes that vary; `whole` numbers are int64, others float32"""
         kind = TensorProto.INT64 if whole else TensorProto.FLOAT
         where.append(helper.make_tensor_value_info(name, kind, shape))
         return name
@@ -53,12 +55,12 @@ class Graph:
 
 # %% ../../nbs/hf/16_graphs.ipynb #19622789
 def rms_norm(g:Graph, x:str, weight:object, eps:float):
-    "`x` [..., D] over its root mean square, times a weight"
+    "In `g`, `x` [..., D] over the root of its mean square + `eps`, times `weight` [D]"
     size = g.Sqrt(g.Add(g.ReduceMean(g.Pow(x, 2.), [-1]), eps))
     return g.Mul(g.Div(x, size), weight)
 
 def activation(g:Graph, x:str, kind:str):
-    "An activation by its name in a configuration; `TypeError` for an unknown one"
+    "In `g`, `kind`, as configurations name it, of `x`; `TypeError` for an unknown one"
     if kind == "relu": return g.Relu(x)
     if kind == "relu2": return g.Pow(g.Relu(x), 2.)
     if kind in ("silu", "swish"): return g.Mul(x, g.Sigmoid(x))
@@ -70,7 +72,9 @@ def activation(g:Graph, x:str, kind:str):
     raise TypeError(f"the activation {kind!r} is not among those that are written")
 
 def attend(g:Graph, q:str, k:str, v:str, bias:str|None=None):
-    "[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"
+    """Attention of [n, H, m, d] queries, in the graph `g`.
+    `q` [n, H, m, d] over keys `k` [n, H, d, S] and values `v` [n, H, S, d]; `bias` or
+    None is added to scores [n, H, m, S]"""
     scores = g.MatMul(q, k) if bias is None else g.Add(g.MatMul(q, k), bias)
     return g.MatMul(g.Softmax(scores, axis=-1), v)
 
@@ -87,7 +91,7 @@ class Graphs:
         heads:int,    # Of keys
         size:int,     # Of a head
         layers:int,   # Of the step
-        activation:str,
+        activation:str, # Of the feed-forward layers, as config.json names it
     ):
         self.config, self.weights, self.heads = config, weights, heads
         self.size, self.layers, self.activation = size, layers, activation

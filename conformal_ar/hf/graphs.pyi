@@ -8,23 +8,27 @@ class Graph:
     weights: Any
     def __init__(self): ...
     def name_of(self, x: object):
-        """The name of a value; numbers become float32, lists int64"""
+        """The name of `x`, which may be one; numbers become float32, lists int64"""
         ...
     def __getattr__(self, kind): ...
     def declare(self, where: list, name: str, *shape, whole: bool=False):
-        """An input or output, float32 or a whole number; letters are sizes that vary"""
+        """Declare the input or output `name`, and give its name back.
+        `where` are the inputs or the outputs of the graph; letters in the shape are
+        sizes that vary; `whole` numbers are int64, others float32"""
         ...
     def model(self):
         """The whole graph"""
         ...
 def rms_norm(g: Graph, x: str, weight: object, eps: float):
-    """`x` [..., D] over its root mean square, times a weight"""
+    """In `g`, `x` [..., D] over the root of its mean square + `eps`, times `weight` [D]"""
     ...
 def activation(g: Graph, x: str, kind: str):
-    """An activation by its name in a configuration; `TypeError` for an unknown one"""
+    """In `g`, `kind`, as configurations name it, of `x`; `TypeError` for an unknown one"""
     ...
 def attend(g: Graph, q: str, k: str, v: str, bias: str | None=None):
-    """[n, H, m, d] queries over [n, H, d, S] keys and [n, H, S, d] values"""
+    """Attention of [n, H, m, d] queries, in the graph `g`.
+    `q` [n, H, m, d] over keys `k` [n, H, d, S] and values `v` [n, H, S, d]; `bias` or
+    None is added to scores [n, H, m, S]"""
     ...
 KEYS: Any
 VALUES: Any
@@ -45,7 +49,8 @@ class Graphs:
         weights: Name to float32 array, as of state_dict
         heads: Of keys
         size: Of a head
-        layers: Of the step"""
+        layers: Of the step
+        activation: Of the feed-forward layers, as config.json names it"""
         ...
     def _pair(self, names):
         """Weights side by side, and biases or None"""

@@ -105,7 +105,9 @@ class Engine:
                 for name, shape in self.runs[1].inputs.items() if name[:4] == "past"}
 
     def step(self, past:dict, known:dict, owner:np.ndarray, **asked):
-        "What a step makes of rows of given inputs"
+        """What a step makes of rows of given inputs: its outputs by name.
+        `past` keys and values of prefixes; `known` those of B inputs and a bias;
+        `owner` [R] the input of each row; what else the step is asked"""
         laid, place, of = lay_rows(owner, len(known["bias"]))
         if of is not None: known = {name: x[of] for name, x in known.items()}
         return self.runs[1](dict(past, **known, laid=laid, place=place, **asked))

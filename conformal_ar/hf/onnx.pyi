@@ -44,7 +44,9 @@ class Engine:
         """Keys and values of an empty prefix"""
         ...
     def step(self, past: dict, known: dict, owner: np.ndarray, **asked):
-        """What a step makes of rows of given inputs"""
+        """What a step makes of rows of given inputs: its outputs by name.
+        `past` keys and values of prefixes; `known` those of B inputs and a bias;
+        `owner` [R] the input of each row; what else the step is asked"""
         ...
 class Compiled(Texts):
     """An `Autoregressor` whose reader and steps run in ONNX Runtime"""

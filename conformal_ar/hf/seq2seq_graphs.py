@@ -14,7 +14,9 @@ from .graphs import Seq2SeqGraphs
 
 # %% ../../nbs/hf/18_seq2seq_graphs.ipynb #57ff359c
 def buckets(places:np.ndarray, both:bool, count:int, most:int):
-    "The bucket of each relative place, of `count`; `both` sides, or those behind only"
+    """The bucket of each relative place, of `count`; of `both` sides, or those behind.
+    `places` of keys less those of queries, in tokens; from `most` on all share the
+    last"""
     places, first = np.asarray(places), 0
     if both:
         count //= 2
@@ -27,7 +29,7 @@ def buckets(places:np.ndarray, both:bool, count:int, most:int):
 
 # %% ../../nbs/hf/18_seq2seq_graphs.ipynb #d5d1f69d
 class T5Graphs(Seq2SeqGraphs):
-    "A T5 as graphs"
+    "A T5 as graphs, of `config` (config.json) and `weights` (name to float32 array)"
     def __init__(self, config:dict, weights:dict):
         c = config
         layers = c.get("num_decoder_layers") or c["num_layers"]
@@ -78,7 +80,9 @@ class T5Graphs(Seq2SeqGraphs):
 
 # %% ../../nbs/hf/18_seq2seq_graphs.ipynb #ba27f002
 class BartGraphs(Seq2SeqGraphs):
-    "A BART or a Marian as graphs"
+    """A BART or a Marian as graphs.
+    Of `config` (config.json) and `weights` (name to float32 array); `TypeError` where
+    its encoder and decoder have different numbers of heads"""
     after, eps = True, 1e-5
 
     def __init__(self, config:dict, weights:dict):

@@ -16,7 +16,7 @@ from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/02_supported.ipynb #eb57c85c
 def choose_device(device:str|torch.device|None=None):
-    "The device asked for, or the best; `ValueError` where this machine lacks it"
+    "The `device` asked for, or the best; `ValueError` where this machine lacks it"
     cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     there = [*cuda, *["mps"]*torch.backends.mps.is_available(), "cpu"]
     if device is None: return torch.device(there[0].split(":")[0])
@@ -29,7 +29,9 @@ def choose_device(device:str|torch.device|None=None):
 
 # %% ../../nbs/hf/02_supported.ipynb #9b740cc5
 def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
-    "The model on its device, if it has none, in evaluation mode, GELU in one kernel"
+    """The model on its device, if it has none, in evaluation mode, GELU in one kernel.
+    `model` is changed in place, and goes to `device` as `dtype` (None: as it is) unless
+    it is quantised or was placed when loaded"""
     for m in model.modules():
         for name, child in m.named_children():
             if type(child).__name__ == "NewGELUActivation":
@@ -39,13 +41,13 @@ def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|
 
 # %% ../../nbs/hf/02_supported.ipynb #b07375a7
 def special_ids(name:str, *sources):
-    "Ids of a special token, from the first source that knows any"
+    "Ids of the special token `name` (eos_token_id), of the first source that knows any"
     found = (getattr(source, name, None) for source in sources)
     ids = next((x for x in found if x is not None), [])
     return list(ids) if isinstance(ids, (list, tuple)) else [ids]
 
 def special_id(name:str, *sources):
-    "The first of these ids; `ValueError` where there is none"
+    "The first of the ids of the special token `name`; `ValueError` where there is none"
     ids = special_ids(name, *sources)
     if ids: return ids[0]
     raise ValueError(f"neither the model's configuration nor the tokenizer has a "
@@ -53,7 +55,8 @@ def special_id(name:str, *sources):
 
 # %% ../../nbs/hf/02_supported.ipynb #2bc2e825
 def check_pair(model:torch.nn.Module, tokenizer:object):
-    "Raise unless these are a model and a tokenizer, not the names of such"
+    """`TypeError` unless these are a model and a tokenizer, not the names of such.
+    `model` and `tokenizer` of transformers; also where the model predicts no tokens"""
     for what, x, sign in (("model", model, "config"),
                           ("tokenizer", tokenizer, "eos_token_id")):
         if not hasattr(x, sign): raise TypeError(
@@ -65,7 +68,9 @@ def check_pair(model:torch.nn.Module, tokenizer:object):
 
 # %% ../../nbs/hf/02_supported.ipynb #af9b200b
 def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
-    "Ids [B, L]; `ValueError` unless they are a row of known tokens for each input"
+    """`ids` [B, L]; `ValueError` unless they are a row of known tokens for each input.
+    Of `inputs` [B]; ids are from 0 and below `vocab_size`; `TypeError` unless they are
+    a tensor of whole numbers"""
     if not isinstance(ids, torch.Tensor): raise TypeError(
         f"targets must be a tensor of ids, not {type(ids).__name__}: "
         "encode(texts) makes one")
@@ -83,7 +88,9 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
 
 # %% ../../nbs/hf/02_supported.ipynb #b7668109
 def row_tokens(rows:object, tokens:object, n:int, vocab_size:int):
-    "Rows of a state and a token for each, on the host; `IndexError` for unknown ones"
+    """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
+    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
+    shapes or none"""
     rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
@@ -100,7 +107,8 @@ def row_tokens(rows:object, tokens:object, n:int, vocab_size:int):
 
 # %% ../../nbs/hf/02_supported.ipynb #671147ce
 def fingerprint_of(model:torch.nn.Module, tokenizer:object, seen:list):
-    "SHA-256 of a model, its tokenizer, and what else scores depend on"
+    """SHA-256 of a model, its tokenizer, and what else scores depend on.
+    `model` and `tokenizer` of transformers; `seen` lists the rest"""
     config = model.config.to_diff_dict() # no defaults: they change with versions
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
         config.pop(name, None)
@@ -125,7 +133,7 @@ _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and specia
 # %% ../../nbs/hf/02_supported.ipynb #2749ed14
 @torch.inference_mode()
 def check_paths(ar:object):
-    "`TypeError` for a model that does not decode as it scores"
+    "`TypeError` for an adapter `ar` whose model does not decode as it scores"
     as_now = ar.dtype, ar.start_token_id, ar.end_token_id, ar.pad_token_id
     if _tried.get(ar.model) == as_now: return
     name = type(ar.model).__name__

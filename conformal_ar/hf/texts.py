@@ -41,10 +41,11 @@ class PlainTokenizer:
     def __len__(self): return len(self.words)
     def get_vocab(self): return self._id
     def convert_ids_to_tokens(self, i:int|list):
+        "The word of the id `i`, or the list of words of a list of ids"
         return [self.words[j] for j in i] if isinstance(i, list) else self.words[i]
 
     def quick_ids(self, texts:list):
-        "Ids of each text, end token included"
+        "Ids of each of `texts`, end token included"
         ids, unk, end = self._id, self.unk_token_id, self.eos_token_id
         return [[*(ids.get(w, unk) for w in self.spell(text)), end] for text in texts]
 
@@ -55,6 +56,7 @@ class PlainTokenizer:
 
     def decode(self, ids, **kwargs): return self.batch_decode([ids])[0]
     def batch_decode(self, rows:Sequence, **kwargs):
+        "Texts of `rows` of ids [R], special tokens left out"
         special, words = {*self.all_special_ids}, self.words
         rows = (map(int, row) for row in rows)
         return [self.join([words[i] for i in row if i not in special]) for row in rows]
@@ -120,7 +122,7 @@ def find_unknown(
 
 # %% ../../nbs/hf/11_texts.ipynb #443c497f
 def what_is_unknown(tokenizer:object, text:str):
-    "What a text has for which there is no token; a tokenizer may know better words"
+    "What in `text` has no token of `tokenizer`, in its own words where it has any"
     own = getattr(tokenizer, "unknown", None)
     if own and (why := own(text)): return why
     at = find_unknown(tokenizer, text)

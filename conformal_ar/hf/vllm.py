@@ -170,7 +170,7 @@ def models(self:VLLMServer)->dict:
 # %% ../../nbs/hf/15_vllm.ipynb #bf3f39bb
 @patch
 def tokenize(self:VLLMServer, text:str)->list|None:
-    "Ids of a text, as the server reads it; None where it cannot tell"
+    "Ids of `text`, as the server reads it; None where it cannot tell"
     body = dict(model=self.model, prompt=text, add_special_tokens=False)
     base = self.url.removesuffix("/v1")
     try: return list(self._send("/tokenize", body, base)["tokens"])
@@ -232,7 +232,8 @@ def ask(self:VLLMServer,
 
 # %% ../../nbs/hf/15_vllm.ipynb #54fbf705
 class VLLMCausal(HFCausal):
-    "A decoder-only model that vLLM runs, as an `Autoregressor`"
+    """A decoder-only model that vLLM runs, as an `Autoregressor`.
+    `TypeError` for a server without the `tokenizer` of its model"""
     takes_floor, device = True, torch.device("cpu")
     _first = 0 # position of the first token
     positions = vocab_size = read_size = None

@@ -50,7 +50,7 @@ class VLLMServer:
         """Models of a server by name, and their positions; `EngineError` for no such answer"""
         ...
     def tokenize(self, text: str) -> list | None:
-        """Ids of a text, as the server reads it; None where it cannot tell"""
+        """Ids of `text`, as the server reads it; None where it cannot tell"""
         ...
     def ask(self, rows: list, **what) -> Iterator:
         """What the server says about rows of ids; `EngineError` for an odd answer
@@ -73,7 +73,8 @@ def _own(row, found):
     """Log-probability of each token of a row, from those of its places; 0 for the first"""
     ...
 class VLLMCausal(HFCausal):
-    """A decoder-only model that vLLM runs, as an `Autoregressor`"""
+    """A decoder-only model that vLLM runs, as an `Autoregressor`.
+    `TypeError` for a server without the `tokenizer` of its model"""
     takes_floor: Any
     device: Any
     _first: int

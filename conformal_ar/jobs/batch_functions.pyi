@@ -55,24 +55,36 @@ def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None,
     cleaned: What the model read, if that may be another text
     error: Why there is no set"""
     ...
+def judge(procedure: object, text: str, candidate: str) -> dict:
+    """What a calibration says of a candidate, a member or not
+
+    procedure: Calibrated
+    text: As the model reads it
+    candidate: As the model writes it"""
+    ...
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
+    candidate: Any
     cleaned: Any
     procedure: Any
     read: Any
     show: Any
     take: Any
-    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None):
+    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None, candidate: Callable=lambda x, text: None):
         """make: Gives the calibrated procedure
         take: Rows of a block to inputs
         read: Inputs and the model to (input, text), line to error, notes
         cleaned: Say what the model read, even where that was typed?
-        show: Is called with each line and its set"""
+        show: Is called with each line and its set
+        candidate: Of an input: what its line proposes"""
         ...
     def records(self, rows: list) -> list:
         """Records of rows, one input at a time
 
         rows: (line, row), as blocks have them"""
+        ...
+    def judged(self, x, text, s):
+        """What is said of the candidate of a line, and notes"""
         ...
     def of_inputs(self, inputs: list, predict: Callable) -> list:
         """Records of inputs, none of them lost

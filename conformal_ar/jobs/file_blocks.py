@@ -209,7 +209,7 @@ class BlockWriter:
     def worker(self): return self.make()
 
     def write(self, i:int):
-        "Make a block, if it is not there and whole"
+        "Make block `i`, from 0, if it is not there and whole; was it computed?"
         path = _block(self.folder, i)
         rows = self.blocks.read(i)
         if _is_whole(path, rows): return dict(block=i, computed=False)
@@ -266,8 +266,8 @@ def member_rows(
                  same_product_as="same_product_as")
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
-    for c, v in record.pop("columns", {}).items():
-        record[f"columns.{c}" if c in _head + _tail else c] = v
+    own = record.pop("columns", {}).items()
+    record = {f"columns.{c}" if c in _head + _tail else c: v for c, v in own} | record
     rows = [record | dict(rank=i) | member for i, member in enumerate(members, 1)]
     return rows or [record]
 

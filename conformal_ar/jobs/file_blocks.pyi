@@ -82,7 +82,7 @@ class BlockWriter:
     @cached_property
     def worker(self): ...
     def write(self, i: int):
-        """Make a block, if it is not there and whole"""
+        """Make block `i`, from 0, if it is not there and whole; was it computed?"""
         ...
 def read_blocks(folder: str | Path, only: int | None=None) -> Iterator[dict]:
     """Read what was found, one record after another; `ValueError` if blocks are missing

@@ -7,7 +7,6 @@ __all__ = ['run_blocks', 'predict_file', 'score_pairs']
 
 # %% ../../nbs/jobs/02_scale.ipynb #52dee08a
 import logging, warnings
-from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from math import ceil
@@ -111,34 +110,34 @@ class _Spans:
 _SPANS = 1000          # tasks, whatever the number of blocks
 _STORE = 200*1024*1024 # bytes; only numbers of blocks go through it
 
-@contextmanager
-def _cluster(address):
-    "Ray, connected to a cluster, or to one that is started with the address local"
+def _connected(address):
+    "Ray, connected to a cluster, or to one that starts here with the address local"
     try: import ray, ray.data
     except ImportError: raise ImportError(
         "a cluster needs Ray: pip install 'conformal_ar[ray]'") from None
     logging.getLogger("ray.data").setLevel(logging.CRITICAL) # errors are raised
     own = dict(object_store_memory=_STORE, include_dashboard=False)
-    started = not ray.is_initialized()
-    if started: ray.init(address, log_to_driver=False, logging_level=logging.ERROR,
-                         **own if address == "local" else {})
-    try: yield ray
-    except ray.exceptions.RayTaskError as e: raise e.cause from None # as it was there
-    finally:
-        if started: ray.shutdown()
+    if not ray.is_initialized(): # and it stays: Ray may crash where it starts twice
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR,
+                 **own if address == "local" else {})
+    return ray
+
 
 # %% ../../nbs/jobs/02_scale.ipynb #8244ad39
 def _on_ray(writer, address, workers):
     "Write blocks on a cluster, as they come"
-    with _cluster(address) as ray:
-        there, n = ray.cluster_resources(), len(writer.blocks)
-        gpus = int(there.get("GPU", 0))
-        size, have = ceil(n/_SPANS), gpus or int(there.get("CPU", 1))
-        spans = [dict(first=i, stop=min(i + size, n)) for i in range(0, n, size)]
-        most = min(workers or have, len(spans))
-        least = max(1, min(have, most)) # a cluster may grow
-        pool = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        data = ray.data.from_items(spans, override_num_blocks=len(spans))
-        yield from data.map_batches(_Spans, fn_constructor_args=(writer,), batch_size=1,
-            compute=pool, num_cpus=1, num_gpus=1 if gpus else None).iter_rows()
+    ray, n = _connected(address), len(writer.blocks)
+    there = ray.cluster_resources()
+    gpus = int(there.get("GPU", 0))
+    size, have = ceil(n/_SPANS), gpus or int(there.get("CPU", 1))
+    spans = [dict(first=i, stop=min(i + size, n)) for i in range(0, n, size)]
+    most = min(workers or have, len(spans))
+    least = max(1, min(have, most)) # a cluster may grow
+    pool = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    data = ray.data.from_items(spans, override_num_blocks=len(spans))
+    done = data.map_batches(_Spans, fn_constructor_args=(writer,), batch_size=1,
+        compute=pool, num_cpus=1, num_gpus=1 if gpus else None)
+    try: yield from done.iter_rows()
+    except ray.exceptions.RayTaskError as e: raise e.cause from None # as it was there
+

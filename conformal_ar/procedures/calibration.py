@@ -124,7 +124,8 @@ def _times_share(self:Calibration, n, kept, k, groups):
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
 def guaranteed(self:Calibration, label:object, n:int, kept:int, k:int, groups:int):
-    "What dropping `k` of the `kept` among `n` pairs guarantees"
+    """What dropping `k` of the `kept` among `n` pairs guarantees.
+    In the group `label` (None: all pairs); `groups` share the risk of the confidence"""
     if self.conditional: return self._times_share(n, kept, k, groups)
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if self.confidence is None: return exact
@@ -134,14 +135,16 @@ def guaranteed(self:Calibration, label:object, n:int, kept:int, k:int, groups:in
 # %% ../../nbs/procedures/01_calibration.ipynb #b0034c4a
 @patch
 def group_labels(self:Calibration, inputs:Sequence, lengths:np.ndarray):
-    "The group of each input, or of targets of these lengths"
+    """[N] label of the group of each pair; None without groups.
+    By `inputs` [N], or by `lengths` [N] of targets in tokens where groups are by
+    length; `ValueError` where the function fails for an input"""
     if self.group is None: return None
     if isinstance(self.group, by_length): return self.group.labels_of(lengths)
     return input_groups(self.group, inputs)
 
 @patch
 def group_number(self:Calibration, inputs:Sequence):
-    "Number of the group of each input; `ValueError` for groups not calibrated"
+    "[n] number of the group of `inputs` [n]; `ValueError` for groups not calibrated"
     found, known = input_groups(self.group, inputs), [*self.guarantees]
     check_calibrated_groups(found, known)
     return np.array([known.index(label) for label in found])

@@ -57,13 +57,16 @@ class Calibration:
         """The coverage within the coverable pairs, times a bound on their share"""
         ...
     def guaranteed(self, label: object, n: int, kept: int, k: int, groups: int):
-        """What dropping `k` of the `kept` among `n` pairs guarantees"""
+        """What dropping `k` of the `kept` among `n` pairs guarantees.
+        In the group `label` (None: all pairs); `groups` share the risk of the confidence"""
         ...
     def group_labels(self, inputs: Sequence, lengths: np.ndarray):
-        """The group of each input, or of targets of these lengths"""
+        """[N] label of the group of each pair; None without groups.
+        By `inputs` [N], or by `lengths` [N] of targets in tokens where groups are by
+        length; `ValueError` where the function fails for an input"""
         ...
     def group_number(self, inputs: Sequence):
-        """Number of the group of each input; `ValueError` for groups not calibrated"""
+        """[n] number of the group of `inputs` [n]; `ValueError` for groups not calibrated"""
         ...
     def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:
         """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)

@@ -20,7 +20,8 @@ from ..theory.guarantee import rounded_down
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4563b751
 def check_group(group:object, max_len:int):
-    "The group; an error for what cannot be one"
+    """The `group`; `TypeError` unless None, a function of an input, or a by_length.
+    `ValueError` where its last group by length begins above `max_len` tokens"""
     if not (group is None or callable(group) or isinstance(group, by_length)):
         raise TypeError("group must be a function of an input, such as len, or "
                         f"by_length([4, 8]), not {group!r}")
@@ -31,14 +32,14 @@ def check_group(group:object, max_len:int):
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #23b6fa84
 def check_texts(canonicalize:Callable|None, nonempty:bool):
-    "An error unless the settings that deal with texts are what they should be"
+    "`TypeError` unless `canonicalize` is a function or None, and `nonempty` a bool"
     if not isinstance(nonempty, bool):
         raise TypeError(f"nonempty must be True or False, not {nonempty!r}")
     if not (canonicalize is None or callable(canonicalize)): raise TypeError(
         f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
 
 def check_stop(stop:str, group:object):
-    "An error for a place where thresholds cannot stop"
+    "`ValueError` unless `stop` is 'max_len', or 'ended' with no `group` by length"
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if isinstance(group, by_length) and stop == "ended": raise ValueError(
@@ -47,7 +48,9 @@ def check_stop(stop:str, group:object):
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #ab35c020
 def check_lines(cp:object):
-    "Errors for what a set of lines cannot be combined with"
+    """`ValueError` for what a set of lines cannot be combined with.
+    `cp` has max_lines, at least 1, and so no max_candidates and no groups by length;
+    `TypeError` unless max_lines is a whole number"""
     check_count(cp.max_lines, "max_lines")
     if cp.max_candidates is not None: raise ValueError(
         "max_lines and max_candidates exclude each other: max_lines alone bounds the "
@@ -57,14 +60,15 @@ def check_lines(cp:object):
         "take a group of the input")
 
 def refuse_lines(cp:object):
-    "An error where members are asked for from a table of another threshold"
+    """`TypeError` where members are asked for from a table of another threshold.
+    Where the procedure `cp` has max_lines"""
     if cp.max_lines: raise TypeError(
         "sets with max_lines are searched at their own threshold: a lower one stops at "
         "shorter lines, so no table of it holds theirs; use predict")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2394cb35
 def lost_targets(cp:object, lost:int, n:int)->str:
-    "How many targets no set can hold, and why"
+    "That no set of `cp` can hold `lost` of `n` calibration targets, and why"
     why, remedy = cp.out_of_reach()
     said = f"{lost} of {n} calibration targets ({lost/n:.1%}) {why}"
     if lost < n: return said
@@ -72,11 +76,13 @@ def lost_targets(cp:object, lost:int, n:int)->str:
             "targets of these inputs, spelt as the model writes them?")
 
 def group_prefix(label:object)->str:
-    "How an error about a group begins"
+    "How an error about the group `label` begins; empty for None, without groups"
     return "" if label is None else f"in group {label!r}: "
 
 def refuse_ranks(cp:object, label:object, n:int, fits:int, kept:int, error:Exception):
-    "An error where too few pairs are left, which says how many are out of reach"
+    """`ValueError` where too few pairs are left, which says how many are out of reach.
+    Of `n` pairs of `cp` in the group `label`, `fits` have targets that a set can hold,
+    and `kept` are calibrated on; `error` says what failed"""
     where = group_prefix(label)
     if kept == 0:
         why = f": {lost_targets(cp, n, n)}" if n else ""
@@ -88,7 +94,9 @@ def refuse_ranks(cp:object, label:object, n:int, fits:int, kept:int, error:Excep
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #8e52ba43
 def refuse_unbounded(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
                      groups:int):
-    "An error that says how many targets are out of reach, and what is feasible"
+    """`ValueError` that says how many targets are out of reach, and what is feasible.
+    `scores` [n, steps] of the group `label` of `cp`, one of `groups`; `ranks` [steps]
+    of them may be dropped at each step"""
     (n, steps), lost = scores.shape, int((~np.isfinite(scores[:, -1])).sum())
     where = group_prefix(label) + lost_targets(cp, lost, n)
     if lost == n: raise ValueError(where)
@@ -103,7 +111,9 @@ def refuse_unbounded(cp:object, label:object, scores:np.ndarray, ranks:np.ndarra
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #43fa41f3
 def warn_selected(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
                   dropped:np.ndarray):
-    "A warning if chance may have kept a threshold finite"
+    """A warning if chance may have kept a threshold finite.
+    `scores` [n, steps] of the group `label` of `cp`, of which each step drops as many
+    as `ranks` [steps] say; `dropped` [n] is the step that dropped each, from 1, or 0"""
     n, left = len(scores), np.isin(dropped, (0, len(ranks))) # left at the last step
     out = int((~np.isfinite(scores[left, -1])).sum())
     error = (out*(n - out)/n)**0.5                     # of the number out of reach
@@ -116,19 +126,21 @@ def warn_selected(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #44a9dd2b
 def check_calibrated(cp:object):
-    "`RuntimeError` before calibration"
+    "`RuntimeError` before calibration of the procedure `cp`"
     if cp._found is None: raise RuntimeError(
         f"{type(cp).__name__} is not calibrated yet, or a setting has changed since: "
         "call calibrate(inputs, targets), or load a calibration")
 
 def check_shape(scores:np.ndarray, steps:int):
-    "An error unless there are as many scores of a pair as steps"
+    "`ValueError` unless `scores` [N, steps] have as many columns as `steps`"
     if scores.shape[1] != steps: raise ValueError(
         f"scores must have shape [N, {steps}]; got {scores.shape}")
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #81b5603f
 def check_columns(known:object):
-    "An error unless a table has the columns of inputs and targets"
+    """An error unless a table has the columns of inputs and targets.
+    `known` are the names of its columns: `TypeError` for None, where it is no table,
+    else `ValueError`"""
     if known is None: raise TypeError(
         "targets are missing: give inputs and targets, or a table with the columns "
         "input and target (datasets.Dataset, DataFrame, dictionary of lists)")
@@ -138,7 +150,8 @@ def check_columns(known:object):
             "columns that are meant in its place")
 
 def check_target(i:int, target:object)->list:
-    "The texts of a target, one or several; `TypeError` for what is none"
+    """The texts of `target`, number `i`, one or several; `TypeError` for what is none.
+    `ValueError` where it is an empty list"""
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
     if several and all(isinstance(t, str) for t in several): return several
@@ -149,7 +162,8 @@ def check_target(i:int, target:object)->list:
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #ad2674c7
 def check_tested(sets:list, targets:list):
-    "An error unless there is a target for each set"
+    """`ValueError` unless there is a target for each set, and one at least.
+    `sets` [n] and `targets` [n], which `check_target` reads"""
     if len(sets) != len(targets):
         raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
     if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
@@ -157,7 +171,7 @@ def check_tested(sets:list, targets:list):
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #2b026f11
 def check_classes(sets:list, canonicalize:Callable|None):
-    "`ValueError` for merged sets without the function that merged them"
+    "`ValueError` for merged `sets` [n] without `canonicalize`, which merged them"
     for i, s in enumerate(sets):
         if isinstance(s, ClassSet) and canonicalize is None: raise ValueError(
             f"set {i} is a set of classes: give canonicalize, "
@@ -165,7 +179,8 @@ def check_classes(sets:list, canonicalize:Callable|None):
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #4e43ede3
 def scored_again(score:Callable):
-    "What `score()` gives; an error where the model cannot take its probe pairs"
+    """What `score()` gives; `ValueError` where the model cannot take its probe pairs.
+    `score` is called without arguments; a lack of memory is raised as it is"""
     try: return score()
     except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as e:
         if "memory" in str(e): raise # more of it would do
@@ -173,14 +188,16 @@ def scored_again(score:Callable):
             "tokenizer is not what was calibrated; calibrate again") from e
 
 def refuse_imprecise(apart:float):
-    "An error for a model that could not be known again"
+    "`ValueError`: scores differ by `apart` (nats per token) with how they are found"
     raise ValueError(
         f"the scores of a pair differ by {apart:.2g} nats per token with how they are "
         "found, more than between models: try float32")
 
 def refuse_changed(apart:float, rounding:float, same_texts:bool, same_ids:bool,
                    same_rules:bool):
-    "An error for a model that is not what was calibrated"
+    """`ValueError` for a model that is not what was calibrated.
+    Its scores are `apart`, more than `rounding`, in nats per token; or one of
+    `same_texts`, `same_ids` and `same_rules` is False"""
     what = ("probe pairs decode to other texts" if not same_texts else
             "encode gives other ids of probe pairs" if not same_ids else
             f"probe pairs score otherwise, by {apart:.2g} nats per token where "
@@ -192,13 +209,14 @@ def refuse_changed(apart:float, rounding:float, same_texts:bool, same_ids:bool,
         "whose guarantee does not carry over: undo the change, or calibrate again")
 
 def check_unchanged(then:str|None, now:str|None):
-    "An error for a model of other weights, whose probe pairs score alike"
+    """`ValueError` for a model of other weights, whose probe pairs score alike.
+    `then` and `now` are its fingerprints; None for `then` where none was kept"""
     if then is not None and then != now: raise ValueError(
         "the model has other weights, tokenizer or settings than in the calibration, "
         "though its probe pairs score alike: undo the change, or calibrate again")
 
 def check_candidates(inputs:object, candidates:object):
-    "`TypeError` unless each input has a list of texts"
+    "`TypeError` unless `candidates` has a list of texts for each of `inputs` [n]"
     lists = all(hasattr(o, "__len__") and not isinstance(o, str)
                 for o in [candidates, *(candidates or [])])
     if not lists or len(candidates) != len(inputs): raise TypeError(
@@ -206,13 +224,13 @@ def check_candidates(inputs:object, candidates:object):
         "[['129', '139']] for one")
 
 def warn_calibrated_on(again:int, n:int):
-    "A warning that test inputs are among the calibration inputs"
+    "A warning that `again` of `n` test inputs are among the calibration inputs"
     warn_caller(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
         "measured on pairs that calibrated says nothing about new ones")
 
 def warn_repeats(distinct:int, n:int):
-    "A warning that few calibration pairs are distinct"
+    "A warning that only `distinct` of `n` calibration pairs are distinct"
     warn_caller(
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
         "pairs that repeat in the same way; where rows were copied, the guarantee is "

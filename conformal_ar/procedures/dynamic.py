@@ -67,6 +67,8 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 @patch
 def target_scores(self:DynamicConformalBeams, pairs, batch_size:int=256,
                   progress:bool=False, max_rows:int|None=None):
+    """[T, max_len] scores of all prefixes of targets, `batch_size` pairs at a time.
+    `progress` shows a bar; `max_rows` is of searches and not used"""
     inputs = take(pairs.inputs, pairs.owner)
     return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
                          progress=progress)

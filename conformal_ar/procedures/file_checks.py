@@ -21,11 +21,12 @@ FORMAT = 5    # of the file
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #b91f1272
 def checksum(data:dict):
+    "SHA-256 of `data`, a dictionary of what JSON can hold, whatever its order"
     return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #bffa5608
 def parsed_file(path:Path):
-    "What a file holds; `ValueError` unless it is whole and of this format"
+    "What the file `path` holds; `ValueError` unless it is whole and of this format"
     corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -41,7 +42,9 @@ def parsed_file(path:Path):
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #901dba9f
 def check_fingerprint(path:Path, saved:str|None, now:str|None):
-    "The quick first look: `ValueError` for a model of other weights or tokens"
+    """The quick first look: `ValueError` for a model of other weights or tokens.
+    The fingerprint `saved` in the file `path` must be that of the model `now`, or both
+    None"""
     if saved != now: raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
         "another dtype), and its guarantee does not carry over: load that model, or "
@@ -49,7 +52,9 @@ def check_fingerprint(path:Path, saved:str|None, now:str|None):
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a290cc19
 def checked_probe(path:Path, fields:dict|None, model:object):
-    "The probe pairs, scored again; `ValueError` where scores differ, or a warning"
+    """The probe pairs, scored again; `ValueError` where scores differ, or a warning.
+    `fields` stand in the file `path` (None, with a warning, where it has no probe) and
+    are scored by `model`"""
     from conformal_ar.procedures.probes import Probe # which loads torch
     if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
@@ -78,7 +83,9 @@ def identifies(
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #98faef6a
 def same_function(path:Path, what:str, saved:str|list|None, given:Callable|None):
-    "The function to use, or an error that says what to give"
+    """The function to use; `ValueError` that says what to give in its place.
+    The file `path` has `saved` for the keyword `what` of `load`: a name, or edges of
+    by_length; `given` is a function or None. A warning where a name identifies none"""
     if isinstance(saved, list): return by_length(saved)
     if saved is None and given is None: return None
     if function_name(given) != saved: raise ValueError(
@@ -91,7 +98,9 @@ def same_function(path:Path, what:str, saved:str|list|None, given:Callable|None)
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #32cdd43b
 def check_kind(path:Path, cls, kind:type|None, data:dict, part_of:str):
-    "`ValueError` for a file of another procedure, or of one that is built on it"
+    """`ValueError` for a file of another procedure, or of one that is built on it.
+    `path` holds `data` of the class `kind`, None where that is not cls or derived from
+    it; `part_of` is the name of the notes that the caller knows"""
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
         "use conformal_ar.load")

@@ -66,6 +66,8 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
 @patch
 def target_scores(self:ConformalLevelSets, pairs, batch_size:int=256,
                   progress:bool=False, **kwargs):
+    """[T, 1] log-likelihoods in nats; with max_lines the largest threshold that covers.
+    `batch_size` pairs are scored at a time; `progress` shows a bar"""
     inputs = take(pairs.inputs, pairs.owner)
     if self.max_lines: return lines_scores(
         self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,

@@ -101,7 +101,7 @@ def of(cls:Probe,
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
 @patch
 def encodes(self:Probe, model:Autoregressor):
-    "Does the model encode the texts of the pairs to their ids?"
+    "Does `model` encode the texts of the pairs to their ids?"
     try: ids = model.encode(self.texts).cpu()
     except (ValueError, TypeError, LookupError, AttributeError): return False
     return torch.equal(ids, self.ids)
@@ -133,7 +133,7 @@ def check(self:Probe,
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca87
 def fingerprint_or_none(model:object):
-    "Of a model; None where rules have no name"
+    "The fingerprint of `model`; None where rules have no name"
     try: return optional(model, "fingerprint")()
     except (ValueError, TypeError, AttributeError): return None
 

@@ -40,7 +40,7 @@ class Probe:
         max_len: Most tokens of a target that a set may hold"""
         ...
     def encodes(self, model: Autoregressor):
-        """Does the model encode the texts of the pairs to their ids?"""
+        """Does `model` encode the texts of the pairs to their ids?"""
         ...
     def _ways(self, model):
         """What the model says now: scores at once and token by token, and texts"""
@@ -74,7 +74,7 @@ def _rounding(model, seen):
     """How far rounding may move scores whose ways differ by so much"""
     ...
 def fingerprint_or_none(model: object):
-    """Of a model; None where rules have no name"""
+    """The fingerprint of `model`; None where rules have no name"""
     ...
 def rules_of(model: object) -> list:
     """What the wrappers of a model do; they hold a model as `ar`

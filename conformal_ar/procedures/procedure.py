@@ -171,6 +171,7 @@ def scores(self:Procedure,
 # %% ../../nbs/procedures/02_procedure.ipynb #39ca1a46
 @patch
 def lengths(self:Procedure, ids:torch.Tensor):
+    "[T] tokens of targets `ids` [T, L], up to the end token; L + 1 without one"
     return target_lengths(ids, self.model.end_token_id)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0e3467dc
@@ -251,7 +252,7 @@ def _row_groups(self:Procedure, table, inputs):
 # %% ../../nbs/procedures/02_procedure.ipynb #dfa78839
 @patch
 def fill_empty(self:Procedure, table:Hypotheses, inputs:Sequence, **kwargs):
-    "The table with the best sequence of each input that had no row"
+    "`table`, with the best sequence of each of `inputs` [n] that has no row in it"
     empty = np.flatnonzero(table.set_sizes == 0)
     if len(empty) == 0: return table
     best = self.best_rows(take(inputs, empty), **kwargs)
@@ -294,7 +295,9 @@ def predict(self:Procedure,
 @patch
 @delegates(candidate_p_values)
 def p_values(self:Procedure, inputs:Sequence, candidates:Sequence, **kwargs):
-    "P-values in (0, 1] of given texts, whether they are members or not"
+    """P-values in (0, 1] of given texts, whether they are members or not.
+    Of `inputs` [n] `candidates` are [n] lists of texts; of one text, those of this
+    one"""
     return candidate_p_values(copy(self), inputs, candidates, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b

@@ -70,7 +70,9 @@ class Procedure(Calibration):
 
         pairs: From read"""
         ...
-    def lengths(self, ids: torch.Tensor): ...
+    def lengths(self, ids: torch.Tensor):
+        """[T] tokens of targets `ids` [T, L], up to the end token; L + 1 without one"""
+        ...
     def check_model(self, pairs: Pairs, probe: tuple | None=None, batch_size: int=256):
         """`ValueError` unless a score is a function of its pair; keeps a probe
 
@@ -102,7 +104,7 @@ class Procedure(Calibration):
         """[R] number of the group of each hypothesis"""
         ...
     def fill_empty(self, table: Hypotheses, inputs: Sequence, **kwargs):
-        """The table with the best sequence of each input that had no row"""
+        """`table`, with the best sequence of each of `inputs` [n] that has no row in it"""
         ...
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
@@ -119,7 +121,9 @@ class Procedure(Calibration):
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
         ...
     def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs):
-        """P-values in (0, 1] of given texts, whether they are members or not"""
+        """P-values in (0, 1] of given texts, whether they are members or not.
+        Of `inputs` [n] `candidates` are [n] lists of texts; of one text, those of this
+        one"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`

@@ -49,7 +49,8 @@ def write_calibration(
 def read_calibration(
     folder:str|Path, # Folder with conformal.json, or the file
 )->dict: # The saved fields
-    "Read a calibration; `ValueError` if it is corrupt, or of another format"
+    """Read a calibration; `ValueError` if it is corrupt, or of another format.
+    `FileNotFoundError` where there is none"""
     path = calibration_file(folder)
     if path.is_file(): return parsed_file(path)
     near = get_close_matches(str(folder), shipped_calibrations(), 1)
@@ -130,7 +131,9 @@ def restored(
     part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
-    "A procedure from its file; `ValueError` if that is corrupt, or of another model"
+    """A procedure from its file; `ValueError` if that is corrupt, or of another model.
+    `TypeError` without the model, but for a shipped calibration, and for odd
+    `options`"""
     if is_shipped(folder):
         load = resolve_name(read_shipped(folder)["loaded_by"])
         return load(folder, model, cls, **options)
@@ -155,7 +158,8 @@ def restored(
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
 def saved_kind(cls, data:dict):
-    "The class that wrote a calibration, if it is cls or derives from it; else None"
+    """The class that wrote a calibration, if it is cls or derives from it; else None.
+    `data` is what the file holds"""
     module, below = data.get("module", ""), [cls]
     if module.startswith("conformal_ar."): import_module(module) # those of tasks too
     for kind in below: below += kind.__subclasses__()

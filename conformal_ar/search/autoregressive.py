@@ -114,7 +114,8 @@ def prefix_scores(
     normalize:bool=True,    # Divide by the number of tokens so far?
     progress:bool=False,    # Show a progress bar?
 )->np.ndarray: # [N, max_len] float64 scores σ_l, in nats; −∞ last of a longer target
-    "Scores of all prefixes of the targets (Deutschmann et al. 2024, section 4.2)"
+    """Scores of all prefixes of the targets (Deutschmann et al. 2024, section 4.2).
+    `ValueError` unless there are as many targets as inputs"""
     check_count(max_len, "max_len")
     check_count(batch_size, "batch_size")
     ids = targets if isinstance(targets, torch.Tensor) else ar.encode(targets)

@@ -56,7 +56,8 @@ class Hypotheses:
 
     def __len__(self): return len(self.owner)
     def prefix_scores(self, normalize=True, steps:int|None=None):
-        "[R, L] or [R, steps] scores of prefixes, in nats (per token if normalised)"
+        """[R, L] or [R, steps] scores of prefixes, in nats (per token to `normalize`).
+        `steps` of them if given, at least L; those after L repeat the last one"""
         scores = cumulative_scores(self.log_probs, self.length, normalize)
         if steps is None: return scores
         return np.pad(scores, ((0, 0), (0, steps - scores.shape[1])), mode="edge")
@@ -102,7 +103,8 @@ def gather(
 
 # %% ../../nbs/search/04_hypotheses.ipynb #c255195a
 def check_thresholds(thresholds:object, max_len:int, n:int=1):
-    "Thresholds as float64 [1 or n, 1 or max_len]; `ValueError` for what cannot be one"
+    """Thresholds as float64 [1 or n, 1 or L]; `ValueError` for what cannot be one.
+    `thresholds` in nats: one, [L], or [n, L], of `n` inputs and L = `max_len` steps"""
     t = np.asarray(thresholds, dtype=np.float64)
     t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t
     fits = t.ndim == 2 and t.shape[0] in (1, n) and t.shape[1] in (1, max_len)

@@ -44,12 +44,13 @@ def take(
     return [inputs[i] for i in index]
 
 def input_length(x:object):
-    "How many characters or items an input has, 0 if it has none"
+    "How many characters or items the input `x` has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #03fabe1f
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
-    "Indices of inputs of like length, `size()` at a time, with a progress bar"
+    """Indices [B] into `inputs` of like length, batch by batch; `TypeError` for a text.
+    The function `size` is asked for each B; `progress` shows a bar called `desc`"""
     if isinstance(inputs, str): check_inputs(inputs) # which says what is wrong
     order = sorted(range(len(inputs)), key=lambda i: input_length(inputs[i]))
     order = np.array(order, dtype=int)

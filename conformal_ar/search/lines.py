@@ -30,7 +30,7 @@ NODE = np.dtype([                # a prefix of one input
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b008
 class Walk:
-    "The lines of some inputs, grown side by side"
+    "Lines of `n` inputs: `max_lines`, of `max_len` tokens, at `thresholds` [n] in nats"
     def __init__(self, n:int, max_lines:int, max_len:int, thresholds:np.ndarray):
         self.n, self.m, self.max_len = n, max_lines, max_len
         self.threshold, self.going = thresholds, thresholds > EVERYTHING
@@ -74,7 +74,8 @@ class Walk:
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b030
 class ScoreWalk(Walk):
-    "The same, down to the scores of targets"
+    """The same, down to the scores of targets.
+    `n`, `max_lines`, `max_len` as there; `targets` [n, L] of `lengths` [n] tokens"""
     def __init__(self, n:int, max_lines:int, max_len:int, targets:np.ndarray,
                  lengths:np.ndarray):
         super().__init__(n, max_lines, max_len, np.full(n, np.nextafter(EVERYTHING, 0)))
@@ -85,7 +86,7 @@ class ScoreWalk(Walk):
         self.depth, self.known = np.zeros((2, n), int) # present; fetched
 
     def settle(self, i:np.ndarray, top:np.ndarray):
-        "Find the scores that this expansion decides"
+        "Set the scores decided by expanding nodes `top` [k] of inputs `i` [k]"
         sums, bar, depth = self.nodes["sum"], self.bar[i], self.depth[i]
         own = top == self.paths[i, depth]
         further = own & (sums[self.paths[i, depth + 1]] > bar)
@@ -96,7 +97,7 @@ class ScoreWalk(Walk):
         self.scores[i[~on]] = np.maximum(found, EVERYTHING)[~on]
 
     def follow(self, ids:np.ndarray):
-        "Note where the targets go on, among children that were fetched"
+        "Note where targets go on, among fetched children of nodes `ids` [R]"
         i = self.nodes["owner"][ids]
         i = i[self.paths[i, self.known[i]] == ids]
         at, token = self.paths[i, self.known[i]], self.targets[i, self.known[i]]
@@ -113,7 +114,7 @@ class ScoreWalk(Walk):
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b032
 def wanted(walk:object):
-    "[R] prefixes to fetch the children of in one call, with one state as parent"
+    "[R] nodes of `walk` whose children are fetched in one call, of one parent state"
     nodes, top = walk.nodes, walk.top()
     least = np.where(walk.going, np.minimum(walk.least(), 0), np.inf)
     known = nodes["sum"] >= np.append(least, np.inf)[nodes["owner"]]
@@ -131,7 +132,8 @@ def wanted(walk:object):
 # %% ../../nbs/search/09_lines.ipynb #ab35b033
 def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
           certified:np.ndarray):
-    "Fetch the best m + 1 children of prefixes `ids`, all that count"
+    """Fetch the best m + 1 children of nodes `ids` [R] of `walk`, all that count.
+    From `ar`, of `inputs` [n]; `certified` [n] becomes False where it may lack some"""
     nodes, owner = walk.nodes, walk.nodes["owner"][ids]
     sums, least, told = nodes["sum"][ids, None], walk.least()[owner, None], {}
     if optional(ar, "takes_floor"): told = dict(
@@ -166,7 +168,8 @@ def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
 # %% ../../nbs/search/09_lines.ipynb #ab35b012
 def grown(ar:Autoregressor, inputs:Sequence, make:Callable, max_lines:int, max_len:int,
           max_rows:int=1024, progress:bool=False):
-    "Batch by batch: its inputs, their walk at its end, did the model give all of it?"
+    """Batch by batch: its numbers, a walk that `make` began, [B] if the model gave all.
+    `ar`, `inputs`, `max_lines`, `max_len`, `max_rows`, `progress` as in lines_search"""
     check_count(max_rows, "max_rows")
     size = max(1, max_rows//max_lines)
     for batch in batches_by_length(inputs, lambda: size, progress, "lines"):

@@ -68,7 +68,8 @@ def _walked(ar, twice):
 
 # %% ../../nbs/search/06_score_checks.ipynb #c0d4a7e2
 class AdapterError(ValueError):
-    "A model whose scores no calibration can rely on; `what` says why"
+    """A model whose scores no calibration can rely on.
+    `what` the model called `name` does wrong, `why` that is known, `how` to mend it"""
     def __init__(self, name:str, what:str, why:str, how:str):
         super().__init__(f"{name} {what} ({why}): {how}")
         self.what, self.why = what, why

@@ -141,7 +141,7 @@ def _repr_html_(self:PredictionSet, most=10):
 
 # %% ../../nbs/search/05_sets.ipynb #1cc8ca8d
 class Abstention(PredictionSet):
-    "The set of everything: no answer, and covered by definition"
+    "The set of everything for an `input`: no answer, and covered by definition"
     def __init__(self, input:object=None): super().__init__([], [], [], input=input)
     def __contains__(self, text): return True
     def __eq__(self, s): return isinstance(s, Abstention) and super().__eq__(s)

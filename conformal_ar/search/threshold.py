@@ -33,11 +33,12 @@ class Prefixes(NamedTuple):
     def n(self): return len(self.owner)
 
     def pick(self, rows:object):
-        "Some rows, repeats allowed"
+        "Those at `rows`: an index [K], repeats allowed, a mask [R] or a slice"
         return Prefixes(*(column[rows] for column in self))
 
     def extend(self, rows, tokens, log_probs:np.ndarray, step:int):
-        "Continue `rows`, which have `step - 1` tokens, by one more"
+        """Continue `rows` [K], of `step - 1` tokens, by one more each.
+        `tokens` [K] with `log_probs` [K] in nats; `step` is the new number of tokens"""
         def longer(column, last):
             last = last[:, None].astype(column.dtype, copy=False)
             return np.concatenate([column[rows], last], 1)
@@ -46,13 +47,13 @@ class Prefixes(NamedTuple):
                         self.sums[rows] + log_probs)
 
     def join(self, others:object, pad_token_id:int):
-        "These and others, padded to one width"
+        "These and `others`, one width, filled with `pad_token_id`"
         sums = np.concatenate([self.sums, others.sums])
         return Prefixes(**stacked([self, others], pad_token_id), sums=sums)
 
 # %% ../../nbs/search/02_threshold.ipynb #82cf4525
 def empty_prefixes(owner:Sequence[int])->Prefixes:
-    "One empty prefix for each owner"
+    "One empty prefix for each input in `owner` [R]"
     n = len(owner)
     return Prefixes(owner=np.array(owner, np.int64), tokens=np.zeros((n, 0), np.int64),
                     log_probs=np.zeros((n, 0), np.float32),
@@ -99,7 +100,8 @@ def passing(
 
 # %% ../../nbs/search/02_threshold.ipynb #4410a9b8
 def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
-    "Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"
+    """Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`.
+    `owner` [R] has the input of each row, in order; gives where the first part ends"""
     n = len(owner)
     if n <= max_rows: return n
     parts = -(-n//max_rows) # n/max_rows, rounded up
@@ -110,7 +112,9 @@ def part_end(owner:np.ndarray, max_rows:int, whole:bool=False)->int:
 
 # %% ../../nbs/search/02_threshold.ipynb #f2961d56
 class Walk:
-    "The bookkeeping of one threshold search"
+    """The bookkeeping of one threshold search.
+    By the model `ar` for `n` inputs; `thresholds` [1 or n, 1 or L] in nats; `targets`,
+    `max_len`, `normalize`, `max_rows` and `max_candidates` as in threshold_search"""
     def __init__(self, ar:Autoregressor, thresholds:np.ndarray, max_len:int,
                  normalize:bool, max_rows:int, max_candidates:int|None, n:int,
                  targets:object=None):
@@ -124,14 +128,15 @@ class Walk:
         self.growth = 4. # rows per input at the widest step: a first guess
 
     def threshold(self, owner:np.ndarray, step:int):
-        "[R] least scores after `step` tokens"
+        "[R] least scores after `step` tokens, in nats, for inputs `owner` [R]"
         column = self.thresholds[:, min(step, self.thresholds.shape[1]) - 1]
         return column[owner] if len(column) > 1 else column.repeat(len(owner))
 
 # %% ../../nbs/search/02_threshold.ipynb #836601e7
 @patch
 def expand(self:Walk, live:object, log_probs:torch.Tensor, step:int):
-    "Record what ends at this step; rows, tokens and log-probabilities of what goes on"
+    """Record what ends now; [K] rows, tokens and log-probabilities of what goes on.
+    `live` are R prefixes; their next tokens, number `step`, have `log_probs` [R, V]"""
     self.expanded += live.n
     self.last_step[live.owner] = np.maximum(self.last_step[live.owner], step)
     least = self.threshold(live.owner, step)
@@ -148,7 +153,9 @@ def expand(self:Walk, live:object, log_probs:torch.Tensor, step:int):
 @patch
 def within_budget(self:Walk, live:object, rows:object, tokens:object,
                   values:np.ndarray):
-    "At most `max_candidates` prefixes of an input go on"
+    """At most `max_candidates` prefixes of an input go on.
+    `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
+    `values` [K]; fewer of the same come out"""
     most = self.max_candidates
     if most is None or len(rows) <= most: return rows, tokens, values
     owner, sums = live.owner[rows], live.sums[rows] + values
@@ -159,7 +166,9 @@ def within_budget(self:Walk, live:object, rows:object, tokens:object,
 # %% ../../nbs/search/02_threshold.ipynb #43b8223c
 @patch
 def with_targets(self:Walk, live:object, rows:object, tokens:object, values:np.ndarray):
-    "Only rows of inputs whose target is among them"
+    """Only rows of inputs whose target is among them.
+    `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
+    `values` [K]; fewer of the same come out"""
     if self.targets is None or not len(rows): return rows, tokens, values
     owner = live.owner[rows]
     prefixes = np.concatenate([live.tokens[rows], tokens[:, None]], 1)
@@ -170,7 +179,8 @@ def with_targets(self:Walk, live:object, rows:object, tokens:object, values:np.n
 # %% ../../nbs/search/02_threshold.ipynb #2af9bf9e
 @patch
 def part_size(self:Walk, waiting:list):
-    "Rows of the next part; what waits weighs at most `3*max_rows` of full length"
+    """Rows of the next part; what waits weighs at most `3*max_rows` of full length.
+    `waiting` has parts (state, prefixes, what they go on with, step)"""
     held = sum(live.n*step for _, live, _, step in waiting)/self.max_len
     size = min(self.max_rows, max(1, int(3*self.max_rows - held)//2))
     return max(size, self.max_candidates or 1) # an input with a budget stays whole
@@ -178,7 +188,7 @@ def part_size(self:Walk, waiting:list):
 # %% ../../nbs/search/02_threshold.ipynb #9ce9ba2c
 @patch
 def floor_for(self:Walk, live:object, step:int):
-    "What else the model is told, if it takes that"
+    "Floors of R prefixes `live` at `step`, for a model that takes them; else nothing"
     if not optional(self.ar, "takes_floor"): return {}
     size = step if self.normalize else 1
     floor = token_floor(live, self.threshold(live.owner, step), size)
@@ -187,14 +197,14 @@ def floor_for(self:Walk, live:object, step:int):
 # %% ../../nbs/search/02_threshold.ipynb #5f9675da
 @patch
 def certify(self:Walk, live:object, state:object):
-    "Mark the inputs of rows that may lack a token"
+    "Mark inputs of `live` that may lack a token, by `incomplete` [R] of `state`"
     incomplete = getattr(state, "incomplete", None)
     if incomplete is not None: self.certified[live.owner[incomplete.numpy()]] = False
 
 # %% ../../nbs/search/02_threshold.ipynb #d13adba7
 @patch
 def run(self:Walk, inputs:Sequence, owner:np.ndarray):
-    "Search a few inputs to the end, depth first"
+    "Search a few `inputs` [B], by number `owner` [B], to the end, depth first"
     live, step, waiting = empty_prefixes(owner), 1, []
     state, log_probs = self.ar.start(inputs, **self.floor_for(live, step))
     while True:
@@ -217,7 +227,8 @@ def run(self:Walk, inputs:Sequence, owner:np.ndarray):
 # %% ../../nbs/search/02_threshold.ipynb #140356d3
 @patch
 def run_all(self:Walk, inputs:Sequence, progress:bool, desc:str):
-    "Search all inputs, as many at a time as fill `max_rows` at their widest step"
+    """Search all inputs, as many at a time as fill `max_rows` at their widest step.
+    `inputs` [n]; `progress` shows a bar called `desc`"""
     def size(): return max(1, int(self.max_rows/self.growth))
     for batch in batches_by_length(inputs, size, progress, desc):
         self.widest = len(batch)
@@ -228,7 +239,7 @@ def run_all(self:Walk, inputs:Sequence, progress:bool, desc:str):
 # %% ../../nbs/search/02_threshold.ipynb #6386bf65
 @patch
 def table(self:Walk, stop:str):
-    "What was found so far"
+    "What was found so far; thresholds act up to `stop`, 'max_len' or 'ended'"
     t = self.thresholds
     width = None if t.shape[1] == 1 else self.max_len
     found = gather(self.found, self.truncated, self.last_step, self.expanded,
@@ -249,7 +260,9 @@ def threshold_search(
     progress:bool=False, # Show a progress bar?
     targets:torch.Tensor|None=None, # [n, L] ids: an input ends with or without its own
 )->Hypotheses: # All sequences that end within max_len tokens and pass
-    "The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)"
+    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2).
+    `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
+    `max_rows`"""
     check_count(max_len, "max_len")
     if max_rows is None: max_rows = max(1024, max_candidates or 0)
     check_count(max_rows, "max_rows")

@@ -15,16 +15,17 @@ class Prefixes(NamedTuple):
     @property
     def n(self): ...
     def pick(self, rows: object):
-        """Some rows, repeats allowed"""
+        """Those at `rows`: an index [K], repeats allowed, a mask [R] or a slice"""
         ...
     def extend(self, rows, tokens, log_probs: np.ndarray, step: int):
-        """Continue `rows`, which have `step - 1` tokens, by one more"""
+        """Continue `rows` [K], of `step - 1` tokens, by one more each.
+        `tokens` [K] with `log_probs` [K] in nats; `step` is the new number of tokens"""
         ...
     def join(self, others: object, pad_token_id: int):
-        """These and others, padded to one width"""
+        """These and `others`, one width, filled with `pad_token_id`"""
         ...
 def empty_prefixes(owner: Sequence[int]) -> Prefixes:
-    """One empty prefix for each owner"""
+    """One empty prefix for each input in `owner` [R]"""
     ...
 def token_floor(live: Prefixes, threshold: np.ndarray, size: int) -> np.ndarray:
     """A little less than the least log-probability with which each prefix goes on
@@ -46,10 +47,13 @@ def passing(live: Prefixes, log_probs: torch.Tensor, threshold: np.ndarray, step
     normalize: Is the score divided by the number of tokens?"""
     ...
 def part_end(owner: np.ndarray, max_rows: int, whole: bool=False) -> int:
-    """Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`"""
+    """Where to cut a frontier into equal parts; a `whole` input may exceed `max_rows`.
+    `owner` [R] has the input of each row, in order; gives where the first part ends"""
     ...
 class Walk:
-    """The bookkeeping of one threshold search"""
+    """The bookkeeping of one threshold search.
+    By the model `ar` for `n` inputs; `thresholds` [1 or n, 1 or L] in nats; `targets`,
+    `max_len`, `normalize`, `max_rows` and `max_candidates` as in threshold_search"""
     ar: Any
     certified: Any
     expanded: Any
@@ -67,37 +71,46 @@ class Walk:
     widest: Any
     def __init__(self, ar: Autoregressor, thresholds: np.ndarray, max_len: int, normalize: bool, max_rows: int, max_candidates: int | None, n: int, targets: object=None): ...
     def threshold(self, owner: np.ndarray, step: int):
-        """[R] least scores after `step` tokens"""
+        """[R] least scores after `step` tokens, in nats, for inputs `owner` [R]"""
         ...
     def expand(self, live: object, log_probs: torch.Tensor, step: int):
-        """Record what ends at this step; rows, tokens and log-probabilities of what goes on"""
+        """Record what ends now; [K] rows, tokens and log-probabilities of what goes on.
+        `live` are R prefixes; their next tokens, number `step`, have `log_probs` [R, V]"""
         ...
     def within_budget(self, live: object, rows: object, tokens: object, values: np.ndarray):
-        """At most `max_candidates` prefixes of an input go on"""
+        """At most `max_candidates` prefixes of an input go on.
+        `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
+        `values` [K]; fewer of the same come out"""
         ...
     def with_targets(self, live: object, rows: object, tokens: object, values: np.ndarray):
-        """Only rows of inputs whose target is among them"""
+        """Only rows of inputs whose target is among them.
+        `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
+        `values` [K]; fewer of the same come out"""
         ...
     def part_size(self, waiting: list):
-        """Rows of the next part; what waits weighs at most `3*max_rows` of full length"""
+        """Rows of the next part; what waits weighs at most `3*max_rows` of full length.
+        `waiting` has parts (state, prefixes, what they go on with, step)"""
         ...
     def floor_for(self, live: object, step: int):
-        """What else the model is told, if it takes that"""
+        """Floors of R prefixes `live` at `step`, for a model that takes them; else nothing"""
         ...
     def certify(self, live: object, state: object):
-        """Mark the inputs of rows that may lack a token"""
+        """Mark inputs of `live` that may lack a token, by `incomplete` [R] of `state`"""
         ...
     def run(self, inputs: Sequence, owner: np.ndarray):
-        """Search a few inputs to the end, depth first"""
+        """Search a few `inputs` [B], by number `owner` [B], to the end, depth first"""
         ...
     def run_all(self, inputs: Sequence, progress: bool, desc: str):
-        """Search all inputs, as many at a time as fill `max_rows` at their widest step"""
+        """Search all inputs, as many at a time as fill `max_rows` at their widest step.
+        `inputs` [n]; `progress` shows a bar called `desc`"""
         ...
     def table(self, stop: str):
-        """What was found so far"""
+        """What was found so far; thresholds act up to `stop`, 'max_len' or 'ended'"""
         ...
 def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, max_len: int, normalize: bool=True, max_rows: int | None=None, max_candidates: int | None=None, stop: str='max_len', progress: bool=False, targets: torch.Tensor | None=None) -> Hypotheses:
-    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2)
+    """The sequences whose prefixes all pass (Deutschmann et al. 2024, section 4.2).
+    `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
+    `max_rows`
 
     ar: The model
     inputs: [n] conditions

@@ -63,14 +63,16 @@ FORMS = {"exact": canonical, "without salts": without_salts, "inchi": by_inchi}
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #e2138ced
 @lru_cache(maxsize=10_000)
-def _atoms(smiles):
-    mol = read_molecule(smiles)
-    return 0 if mol is None else mol.GetNumHeavyAtoms()
+def _main_piece(smiles):
+    def size(text):
+        mol = read_molecule(text)
+        return 0 if mol is None else mol.GetNumHeavyAtoms(), text
+    return max(smiles.split("."), key=size)
 
 def same_but_for_pieces(a:str, b:str)->bool: # Of canonical SMILES
     "Are the pieces of `a` or `b` among those of the other, with the largest of these?"
     small, big = (Counter(t.split(".")) for t in sorted((a, b), key=len))
-    return small <= big and max(big, key=_atoms) in small
+    return _main_piece(a) == _main_piece(b) and small <= big
 
 @patch
 def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none

@@ -62,6 +62,7 @@ class Additions(Task):
 class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
+    proposals = "candidate", "product", "target"
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
                 "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
@@ -115,9 +116,14 @@ class Molecules(Task):
         clean, notes = read_source(x, model, **options)
         return clean, notes + unused_columns(x)
 
-    def spell_target(self, typed, clean, target):
+    def spell_target(self, typed, clean, target, **options):
         from conformal_ar.tasks.reaction_inputs import check_product
-        return check_product(target)
+        return check_product(target, **options)
+
+    def candidate(self, x, clean, **options):
+        behind = x.text.split(">")[2:] # of reactants>reagents>product
+        x = x._replace(columns=x.columns | {"product": p for p in behind if p})
+        return super().candidate(x, clean, **options)
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #a4791801
 class Reactions(Molecules):

@@ -251,9 +251,9 @@ def check_steps(self:ProductSets,
     scores, ranks = self.scores_and_ranks(pairs, **kwargs)
     scores[~pairs.possible] = self.missed
     lost = [y for y, r in zip(products, ranks) if r == 0 and marks_of(y)]
-    if lost: warnings.warn(
-        f"{len(lost)} products with stereo marks were not found, such as {lost[0]!r}: "
-        "atoms whose bonds change have none in sets; ask without them", stacklevel=2)
+    more = f" and {len(lost) - 1:,} more"*(len(lost) > 1)
+    if lost: warnings.warn(f"not found, with stereo marks: {lost[0]!r}{more}; atoms "
+        "whose bonds change have none in sets: ask without them", stacklevel=2)
     if self.group is not None: group = self.group_number(pairs.inputs)
     p = self.score_p_values(scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

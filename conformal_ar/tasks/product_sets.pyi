@@ -33,7 +33,7 @@ class ProductSet(MoleculeSet):
 BUDGET: int
 class ProductSets(ConformalLevelSets):
     """Level sets of scripts, merged by product.
-`TypeError` for a model that writes no edits; `ValueError` for groups by length"""
+    `TypeError` for a model that writes no edits; `ValueError` for groups by length"""
     functions: Any
     by_class: bool
     maps: bool

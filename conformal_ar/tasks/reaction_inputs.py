@@ -8,7 +8,8 @@ __all__ = ['MOST_ATOMS', 'MOST_TOKENS', 'marks_of', 'check_source', 'clean_sourc
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #2b3ab53d
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from fastcore.basics import patch
 
@@ -23,8 +24,8 @@ from conformal_ar.tasks.smiles_spellings import (
     remove_maps)
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #4def0d3b
-_no_names = ("names, formulas and abbreviations such as Boc are not read: write "
-             "SMILES, as drawing programs and databases give it")
+_no_names = ("names, formulas and abbreviations are read of common reagents only, such "
+             "as DMF: write SMILES")
 
 def _fault(text):
     "What is wrong with the SMILES of a molecule, as far as that can be told"
@@ -70,9 +71,10 @@ def check_source(
     "`BadReaction` for what RDKit leaves out, and for SMARTS that it reads"
     source = re.sub(r"\s+\|.*\|\s*$", "", text.strip())
     if len(words := source.split()) > 1:
-        name = f"; {_no_names}"*(_fault(words[0]) == _no_names)
+        name = _no_names if _fault(words[0]) == _no_names else (
+            "a name behind the SMILES goes into a column of its own")
         raise BadReaction(f"white space after {words[0]!r}: was a dot forgotten? "
-                          f"(A name goes into a column of its own{name}.)")
+                          f"({name[0].upper()}{name[1:]}.)")
     if odd := re.search("[^ -~]", source): raise BadReaction(
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
     odd = re.search(r"\[[^]]*(#\d|[,!&])[^]]*\]|[~*]", source)
@@ -88,6 +90,24 @@ def _molecule(text):
     why = _fault(text)
     shown = text if len(text) <= 60 else text[:59] + "…" # the reason must be read, too
     raise BadReaction(f"{shown!r} is no valid SMILES" + (f": {why}" if why else ""))
+
+# %% ../../nbs/tasks/17_reaction_inputs.ipynb #b6216e20
+def _key(name): return re.sub(r"[\s,-]", "", name.lower())
+
+@cache
+def _reagents():
+    "SMILES by name"
+    text = (files("conformal_ar.tasks")/"reagents.txt").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines())
+    return {_key(name): smiles for names, smiles in rows for name in names.split(" ")}
+
+def _named(source):
+    "A source with names of common reagents as SMILES, and a note on these"
+    parts = re.split(r"\s*[.;]\s*|\s+\+\s+|,\s+", source)
+    named = {p: _reagents()[_key(p)] for p in parts if _key(p) in _reagents()}
+    if not named: return source, []
+    said = f"read by name: {', '.join(named)}"
+    return ".".join(named.get(p, p) for p in parts), [said]
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #bb9086e9
 _organic = "H B C N O F Si P S Cl Br I".split() # unpaired electrons mean a radical
@@ -131,6 +151,7 @@ def clean_source(
     if (source := flask(text)) != text.split("|")[0].rstrip():
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")
+    source, named = _named(source)
     check_source(source)
     if has_maps(source):
         source = remove_maps(source)
@@ -143,7 +164,7 @@ def clean_source(
         if not ignored or not (marks := marks_of(source, what)): continue
         molecules = [_without(m, what) for m in molecules]
         notes.append(f"ignored {what}: {', '.join(marks)}")
-    notes += [note for m in molecules for note in _radical(m)]
+    notes += named + [note for m in molecules for note in _radical(m)]
     if len(molecules) == 1:
         notes.append("one molecule alone: is what it reacts with missing?")
     found = ".".join(sorted(molecules))
@@ -224,9 +245,15 @@ def check(self:CleanSources,
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #6064907f
 def check_product(
     target:str, # SMILES of the product
+    ignore_stereo:bool=False,   # Leave stereochemistry out
+    ignore_isotopes:bool=False, # Leave isotopes out
 )->str: # Canonical SMILES
     "A product as sets spell it; `BadReaction` where it cannot be read"
     found = canonical(text := check_text(target).strip())
-    if found is not None: return found
-    if not text.isascii(): check_source(text) # says where
-    raise BadReaction(f"{target!r} is no valid SMILES")
+    if found is None:
+        check_source(text) # says where
+        for m in text.split("."): _molecule(m)
+        raise BadReaction(f"{target!r} is no valid SMILES")
+    for what, ignored in zip(_MARKS, (ignore_stereo, ignore_isotopes)):
+        if ignored and marks_of(text, what): found = _without(found, what)
+    return found

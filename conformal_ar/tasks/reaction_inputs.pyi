@@ -24,6 +24,13 @@ def check_source(text: str):
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...
+def _key(name): ...
+def _reagents():
+    """SMILES by name"""
+    ...
+def _named(source):
+    """A source with names of common reagents as SMILES, and a note on these"""
+    ...
 _organic: Any
 def _radical(molecule):
     """A note where a molecule is a radical, or none"""
@@ -69,8 +76,10 @@ class CleanSources(CleanInputs):
 
         inputs: [B] sources"""
         ...
-def check_product(target: str) -> str:
+def check_product(target: str, ignore_stereo: bool=False, ignore_isotopes: bool=False) -> str:
     """A product as sets spell it; `BadReaction` where it cannot be read
 
-    target: SMILES of the product"""
+    target: SMILES of the product
+    ignore_stereo: Leave stereochemistry out
+    ignore_isotopes: Leave isotopes out"""
     ...

@@ -22,6 +22,7 @@ class Task:
     coverage = 0.9    # Of that calibration, where none is asked for
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
     forms = (None,)   # Functions that may merge texts; the first is the default
+    proposals = "candidate", # Columns with texts of which a p-value is asked
 
     def is_table(self,
         path:str|Path, # As the user named it
@@ -69,9 +70,20 @@ class Task:
         typed:str,  # The input, as it was typed
         clean:str,  # As the model reads it
         target:str, # As it was typed
+        **options   # As of clean_input
     )->str:
         "A target as the model writes it"
         return target
+
+    def candidate(self,
+        x:Input,   # With the other columns of its line
+        clean:str, # The input as the model reads it
+        **options  # As of clean_input
+    )->str|None:
+        "What a line proposes as the target, as the model writes it; None: nothing"
+        said = (v for c, v in x.columns.items() if c.lower() in self.proposals)
+        text = next((v for v in said if isinstance(v, str) and v.strip()), None)
+        return text and self.spell_target(x.text, clean, text, **options)
 
     def check_data(self): "An error that says how to get missing pairs"
 

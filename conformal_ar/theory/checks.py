@@ -20,7 +20,7 @@ def check_risk(
     risk:float,       # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
     name:str="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
-    "The exact decimal value of `risk`; an error unless 0 < `risk` < 1"
+    "The exact decimal value of `risk` in (0, 1); else `ValueError`, or `TypeError`"
     such = 0.9 if name in ("coverage", "confidence") else 0.1
     need = (f"{name} must be a number strictly between 0 and 1, such as {such}; "
             f"got {risk!r}")
@@ -37,7 +37,7 @@ def check_count(
     name:str="n_cal", # What the error message calls it
     at_least:int=1,   # Smallest value allowed
 )->int: # The same as a Python integer
-    "`n` as an integer; an error unless it is a whole number and at least `at_least`"
+    "`n` as an integer; `TypeError` if not whole, `ValueError` if less than `at_least`"
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, Integral): raise TypeError(
         f"{name} must be a whole number; got {n!r}, of type {type(n).__name__}")
     if n < at_least: raise ValueError(f"{name} must be at least {at_least}; got {n}")
@@ -48,7 +48,7 @@ def check_scores(
     scores:np.ndarray, # Calibration scores, array-like
     ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
 )->np.ndarray: # The scores as float64
-    "Scores as a float64 array; an error for a wrong shape, no scores, or NaN"
+    "Scores as a float64 array; `ValueError` for a wrong shape, no scores, or NaN"
     scores = np.asarray(scores, dtype=np.float64)
     want = "[n]" if ndim == 1 else "[n, steps]"
     if scores.ndim != ndim:
@@ -67,7 +67,7 @@ def check_log_likelihoods(
     ndim:int=1,           # As in check_scores
     allowance:float=1e-3, # How far rounding may carry one above 0, in nats
 )->np.ndarray: # The scores as float64
-    "As `check_scores`; an error for positive scores too"
+    "As `check_scores`; `ValueError` for positive scores too"
     scores = check_scores(scores, ndim)
     if scores.max() > allowance: raise ValueError(
         f"log-likelihoods cannot be positive; the largest is {scores.max():.4g}")
@@ -75,7 +75,9 @@ def check_log_likelihoods(
 
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
 def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
-    "Ranks that fit the scores; an error where they do not"
+    """The ranks as integers; an error where they do not fit the scores.
+    `scores` [n, steps]; `ranks` [steps] to drop at each step; `TypeError` unless whole
+    numbers, `ValueError` below 0, for more than n in all, and unless one per step"""
     ranks, (n, steps) = [check_count(k, "every rank", 0) for k in ranks], scores.shape
     if len(ranks) == steps and sum(ranks) <= n: return ranks
     raise ValueError(f"{len(ranks)} ranks that add up to {sum(ranks)} do not fit "
@@ -84,7 +86,9 @@ def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|None,
                     population:str|None, kinds:tuple):
-    "An error for what no calibration can guarantee"
+    """`ValueError` for what no calibration can guarantee.
+    `coverage` and its `kind`, one of `kinds`, after `k` of `n` scores were dropped,
+    with `confidence` or None, for a `population`: `TypeError` unless a text or None"""
     if kind not in kinds: raise ValueError(
         f"kind must be one of {', '.join(kinds)}; got {kind!r}")
     if not 0 <= float(coverage) <= 1: raise ValueError(
@@ -122,13 +126,14 @@ def group_label(
 
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
 def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
-    "An error that names the input for which the function gives no group"
+    "`ValueError`: `group` gives none for `x`, input `i`, because of `error`"
     name = getattr(group, "__name__", group)
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
 def check_labels(group:object, labels:list|None, n:int):
-    "An error unless there is one label per pair where there are groups, and else none"
+    """`ValueError` unless there is one label per pair with groups, and none without.
+    `group` makes the groups, or is None; `labels` of `n` pairs, or None"""
     if group is None and labels is not None: raise ValueError(
         "groups of pairs are given, but no group= that predicts by them: give it "
         "to the procedure, or leave them out")
@@ -137,7 +142,8 @@ def check_labels(group:object, labels:list|None, n:int):
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
 
 def check_calibrated_groups(found:list, known:list):
-    "An error for inputs in groups that were not calibrated"
+    """`ValueError` for inputs in groups that were not calibrated.
+    `found` [n] labels of the groups of inputs; `known` labels that were calibrated"""
     new = [i for i, label in enumerate(found) if label not in known]
     if new: raise ValueError(
         f"{len(new)} of {len(found)} inputs are in groups that had no calibration "

@@ -18,7 +18,7 @@ def check_feasible(
     n_cal:int,   # Calibration size
     steps:int=1, # Decoding steps, L
 )->None:
-    "An error, with what is feasible, if a step would drop no score"
+    "`ValueError`, with what is feasible, if a step would drop no score"
     ranks = step_ranks(alpha, n_cal, steps)
     if ranks.all(): return
     where = "" if steps == 1 else f" at step {ranks.argmin() + 1} of {steps}"
@@ -34,7 +34,8 @@ def check_feasible(
 
 # %% ../../nbs/theory/07_feasible_checks.ipynb #f95103a3
 def refuse_coverage(coverage:float, n:int, k:int, steps:int):
-    "An error that says which coverage can be guaranteed, and what `coverage` takes"
+    """`ValueError` that says what can be guaranteed, and what a `coverage` takes.
+    It lets `k` of `n` pairs be dropped, fewer than one at each of `steps` thresholds"""
     need = ceil(steps/(1 - check_risk(coverage, "coverage"))) - 1
     most = Fraction(max(0, n + 1 - steps), n + 1)
     each = f"each of the {steps} steps" if steps > 1 else "a threshold"
@@ -46,7 +47,8 @@ def refuse_coverage(coverage:float, n:int, k:int, steps:int):
 
 # %% ../../nbs/theory/07_feasible_checks.ipynb #66aa4e0b
 def refuse_confidence(coverage:float, n:int, delta:float):
-    "An error that says what so few pairs give, and how many `coverage` takes"
+    """`ValueError` that says what so few pairs give, and how many `coverage` takes.
+    Of `n` calibration pairs, where the coverage may fail with probability `delta`"""
     raise ValueError(
         f"{n} calibration pairs cannot give a coverage of {coverage:g} with "
         f"probability {1 - delta:g}: at most {delta**(1/n):.4g}; "

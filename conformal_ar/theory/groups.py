@@ -27,7 +27,8 @@ def input_groups(
 
 # %% ../../nbs/theory/02_groups.ipynb #0d32d4f2
 class by_length:
-    "Groups of targets by their length in tokens, the end token counted"
+    """Groups of targets by their length in tokens, the end token counted.
+    `ValueError` unless `edges` are rising lengths, one at least"""
     def __init__(self,
         edges:Sequence[int]|int, # Longest of each group but the last, which is open
     ):
@@ -52,7 +53,7 @@ class by_length:
         return np.searchsorted(self.edges, lengths)
 
     def labels_of(self, lengths:np.ndarray):
-        "[R] labels of the groups of lengths"
+        "[R] labels of the groups of `lengths` [R], in tokens"
         labels = self.labels
         return [labels[g] for g in self.of(lengths)]
 

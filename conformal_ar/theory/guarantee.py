@@ -101,7 +101,8 @@ def clopper_pearson_lower(
     n:int,            # Trials
     delta:float=0.05, # Risk that the bound lies above the true probability, in (0, 1)
 )->float: # Lower confidence bound on the probability of success
-    "The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934)"
+    """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934).
+    `ValueError` for more successes than trials"""
     delta, n = check_risk(delta, "delta"), check_count(n, "n")
     x = check_count(successes, "successes", 0)
     if x > n: raise ValueError(

@@ -58,7 +58,8 @@ def rounded_down(coverage: float, places: int) -> float:
     ...
 _meaning: Any
 def clopper_pearson_lower(successes: int, n: int, delta: float=0.05) -> float:
-    """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934)
+    """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934).
+    `ValueError` for more successes than trials
 
     successes: Observed successes, x
     n: Trials

@@ -67,7 +67,8 @@ def coverage_p_value(
     guarantee:Guarantee, # Of kind 'marginal' or 'group'
     covered:np.ndarray,  # [m] was the target of each new pair in its set?
 )->float: # Probability that no more are covered, if the guarantee holds
-    "An exact test of the guaranteed coverage (at least exact, where scores tie)"
+    """An exact test of the guaranteed coverage (at least exact, where scores tie).
+    `ValueError` unless `covered` are truth values [m]"""
     covered = np.asarray(covered)
     if covered.ndim != 1 or covered.dtype != bool: raise ValueError(
         "covered must be True or False for each pair, of shape [m]; "
