@@ -36,19 +36,15 @@ class Script(NamedTuple):
 _token = re.compile(r"@\d+|\|[0123a]|q-?\dh\d|&")
 
 # %% ../../nbs/tasks/20_edits.ipynb #4746100a
-def script_tokens(
-    text:str, # A script
-)->list[str]: # Pointers, orders, states and `&`
-    "The tokens of a script; `ValueError` if it is none"
+def script_tokens(text:str)->list[str]: # Pointers, orders, states and &
+    "The tokens of a script `text`; `ValueError` if it is none"
     found = _token.findall(text)
     if "".join(found) != text: raise ValueError(f"{text!r} is no script of edits")
     return found
 
 # %% ../../nbs/tasks/20_edits.ipynb #5a9ec825
-def read_script(
-    text:str, # Such as @1@4|1@1@3|0
-)->Script:
-    "Read a script; `ValueError` where a token is misplaced"
+def read_script(text:str)->Script: # Of a text such as @1@4|1@1@3|0
+    "Read the script `text`; `ValueError` where a token is misplaced"
     left = script_tokens(text)[::-1]
     edits, keep = [], []
     def take(allowed):
@@ -69,17 +65,15 @@ def read_script(
 
 # %% ../../nbs/tasks/20_edits.ipynb #ba69d552
 def script_text(script:Script)->str:
-    "Write a script; the inverse of read_script"
+    "Write a `script` as text; the inverse of `read_script`"
     def one(e):
         if e.second is None: return f"@{e.first}{e.state}"
         return f"@{e.first}@{e.second}{e.order}"
     return "".join([*map(one, script.edits), *(f"{KEEP}@{k}" for k in script.keep)])
 
 # %% ../../nbs/tasks/20_edits.ipynb #28c2f014
-def flat_molecule(
-    mol:object, # RDKit molecule
-): # A copy
-    "The same atoms and bonds without maps, isotopes and stereo marks"
+def flat_molecule(mol:object):
+    "A copy of RDKit's `mol` without maps, isotopes and stereo marks"
     mol = rdkit_modules()[0].Mol(mol)
     for a in mol.GetAtoms():
         a.SetAtomMapNum(0)
@@ -88,10 +82,8 @@ def flat_molecule(
     return mol
 
 # %% ../../nbs/tasks/20_edits.ipynb #1029d170
-def number_atoms(
-    mol:object, # RDKit molecule, several pieces allowed
-)->tuple: # The molecule renumbered; its old numbers in the new order
-    "Number atoms in the order of the flat canonical SMILES"
+def number_atoms(mol:object)->tuple: # Renumbered; its old numbers in the new order
+    "Number the atoms of RDKit's `mol` in the order of its flat canonical SMILES"
     Chem, flat = rdkit_modules()[0], flat_molecule(mol)
     Chem.MolToSmiles(flat) # notes the order
     order = list(map(int, re.findall(r"\d+", flat.GetProp("_smilesAtomOutputOrder"))))
@@ -106,16 +98,14 @@ def _sides(text):
     if len(sides) in (1, 3): return (*sides, "", "")[:3]
     raise ValueError("more than one reaction arrow, or half of one")
 
-def flask(
-    text:str, # SMILES of a mixture or of a reaction, perhaps with an extension |...|
-)->str: # SMILES of a mixture
-    "What stands before the product"
+def flask(text:str)->str: # SMILES of a mixture
+    "What stands before the product in `text`, a mixture or reaction, perhaps with |…|"
     return ".".join(filter(None, _sides(text)[:2]))
 
-def source_molecule(
-    source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
-): # RDKit molecule, its atoms numbered; None when it is not valid
-    "The molecule that scripts speak of; `ValueError` where a product is named"
+def source_molecule(source:str):
+    """RDKit's molecule that scripts speak of, its atoms numbered; None if not valid.
+    `source` is SMILES, perhaps with reagents in the middle; `ValueError` for one that
+    names a product, `TypeError` for no text"""
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
     if _sides(source)[2]: raise ValueError(
@@ -127,11 +117,9 @@ def source_molecule(
     return number_atoms(mol)[0]
 
 # %% ../../nbs/tasks/20_edits.ipynb #5ffbcb21
-def changed_molecule(
-    mol:object,    # Of source_molecule
-    script:Script, # What changes
-): # RDKit molecule of all pieces; each atom has the property number
-    "A copy with the new bonds and states, which RDKit has not judged yet"
+def changed_molecule(mol:object, script:Script):
+    """A copy of a source `mol` with the bonds and states of `script`, not judged yet.
+    An RDKit molecule of all pieces; each atom has the property number"""
     rw, ends = rdkit_modules()[0].RWMol(mol), set()
     kinds = rdkit_modules()[0].BondType.values
     for a in rw.GetAtoms(): a.SetIntProp("number", a.GetIdx())
@@ -158,11 +146,9 @@ def _settle(atom, charge, hydrogens):
     atom.SetBoolProp("edited", True)
 
 # %% ../../nbs/tasks/20_edits.ipynb #9597175c
-def product_molecule(
-    mol:object,    # Of source_molecule
-    script:Script, # What changes
-): # RDKit molecule; each atom has the property number
-    "Apply a script; ValueError where RDKit makes no sense of the product"
+def product_molecule(mol:object, script:Script):
+    """Apply `script` to a source `mol`; `ValueError` where RDKit makes no sense of it.
+    An RDKit molecule; each atom has the property number"""
     Chem, rdBase = rdkit_modules()
     named = [e.first for e in script.edits[:1]] + list(script.keep)
     if not named: raise ValueError("the script names no atom")
@@ -183,16 +169,13 @@ def product_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #531b696b
 def pointers(script:Script)->list[int]:
-    "Atoms in the order in which a script names them"
+    "Atoms in the order in which a `script` names them, one as often as it is named"
     edited = [i for e in script.edits for i in e[:2] if i is not None]
     return edited + list(script.keep)
 
 # %% ../../nbs/tasks/20_edits.ipynb #1fc4184a
-def apply_script(
-    mol:object,    # Of source_molecule
-    script:Script, # What changes
-)->str|None: # Canonical SMILES; None where the script gives no molecule
-    "The product of a script"
+def apply_script(mol:object, script:Script)->str|None: # Canonical SMILES
+    "The product of a `script` on a source `mol`; None where it gives no molecule"
     Chem = rdkit_modules()[0]
     try: text = Chem.MolToSmiles(product_molecule(mol, script))
     except ValueError: return None
@@ -200,10 +183,8 @@ def apply_script(
     return Chem.MolToSmiles(again) if again else None
 
 # %% ../../nbs/tasks/20_edits.ipynb #832c8356
-def atom_kinds(
-    mol:object, # RDKit molecule
-)->list[tuple]: # Of atoms
-    "What orders edits: element, neighbours, hydrogens, charge"
+def atom_kinds(mol:object)->list[tuple]: # Of atoms
+    "What orders edits of RDKit's `mol`: element, neighbours, hydrogens, charge"
     def near(a):
         return sorted((n.GetAtomicNum() for n in a.GetNeighbors()), reverse=True)
     return [(a.GetAtomicNum(), near(a), a.GetTotalNumHs(), a.GetFormalCharge())
@@ -213,7 +194,7 @@ def atom_kinds(
 def edit_place(
     mol:object, # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
-    edit:Edit,
+    edit:Edit, # A change of a bond or of an atom
 )->tuple: # Scripts ascend in this
     "Where an edit stands in a script: form, change, break, atoms"
     a, b = edit[:2]
@@ -235,21 +216,15 @@ def symmetry_ranks(
     return ranks
 
 # %% ../../nbs/tasks/20_edits.ipynb #b94c9fb4
-def twins(
-    mol:object, # Flat RDKit molecule
-    named:tuple=(), # Atoms that are named before
-)->list[int]: # Atoms that no script names next
-    "Atoms that a symmetry exchanges with an earlier one"
+def twins(mol:object, named:tuple=())->list[int]: # Atoms that no script names next
+    "Atoms of a flat `mol` that symmetry exchanges with an earlier one, after `named`"
     ranks = symmetry_ranks(mol, named, ties=True)
     first = {r: i for i, r in reversed([*enumerate(ranks)])}
     return [i for i, r in enumerate(ranks) if first[r] != i]
 
 # %% ../../nbs/tasks/20_edits.ipynb #bea7f2b1
-def one_spelling(
-    mol:object,    # Of source_molecule
-    script:Script, # With any choice among alike atoms
-)->Script: # The same reaction, with the first of them
-    "Name the first of atoms that a symmetry exchanges, at each pointer"
+def one_spelling(mol:object, script:Script)->Script: # The same reaction
+    "At each pointer of `script`, name the first of its alike atoms in `mol`"
     flat = flat_molecule(mol)
     for k in range(len(pointers(script))):
         *before, a = pointers(script)[:k + 1]

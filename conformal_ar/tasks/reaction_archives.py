@@ -16,20 +16,15 @@ from .reactions import (
 from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #39bd804d
-def cache_folder(
-    folder:str|Path|None=None # Overrides the environment
-)->Path:
-    "The folder for downloads and cleaned reactions"
+def cache_folder(folder:str|Path|None=None)->Path:
+    "For downloads and cleaned reactions: in `folder`, or where the environment says"
     base = folder or os.environ.get("CONFORMAL_AR_CACHE")
     users = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base or f"{users}/conformal_ar").expanduser()/"uspto-mit"
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #5c181238
-def find_archive(
-    part:str, # Train, valid or test
-    folder:str|Path|None=None # Cache folder
-): # The path, None when it is nowhere on this machine
-    "Look for an archive in CONFORMAL_AR_DATA, then in the cache"
+def find_archive(part:str, folder:str|Path|None=None):
+    "Where archive `part` is: in CONFORMAL_AR_DATA, or in cache `folder`; None: nowhere"
     local, name = os.environ.get("CONFORMAL_AR_DATA"), ARCHIVES[part].name
     places = [Path(local).expanduser()/"uspto-mit"] if local else []
     places = [p/name for p in (*places, cache_folder(folder))]
@@ -55,7 +50,7 @@ def get_archive(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #81a4c4dd
 def read_archive(path:str|Path)->list: # Of lines
-    "The lines of the one text in an archive; `ValueError` if there is none, or cut off"
+    "Lines of the .txt in the .tar.gz `path`; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:
             texts = (m for m in tar if m.isfile() and m.name.endswith(".txt"))
