@@ -67,8 +67,11 @@ def pair_key(pairs:np.ndarray)->np.ndarray: # [N] integers, equal for a+b and b+
     return pairs.min(1) * 10**8 + pairs.max(1)
 
 # %% ../../nbs/tasks/00_additions.ipynb #3218394a
-def distinct_pairs(pairs:np.ndarray, seed:int=0)->np.ndarray: # [M, 2], M <= N
-    "Shuffle `pairs` [N, 2] by `seed`, keep the first of each key, shuffle what is kept"
+def distinct_pairs(
+    pairs:np.ndarray, # [N, 2]
+    seed:int=0 # Of the shuffle
+)->np.ndarray: # [M, 2] with M <= N, in random order
+    "Shuffle, keep the first pair of each key, and shuffle what is kept"
     rng = np.random.default_rng((seed, 1)) # not the generator's own stream
     pairs = rng.permutation(pairs)
     first = np.unique(pair_key(pairs), return_index=True)[1]

@@ -61,8 +61,11 @@ def _pretrained(name, dropout):
     return model, AutoTokenizer.from_pretrained(name, **safe)
 
 # %% ../../nbs/tasks/01_additions_model.ipynb #80ca036c
-def make_model(preset:Preset, seed:int=0)->tuple: # Model and tokenizer
-    "A model to train as `preset` says, its weights drawn by `seed`, and its tokenizer"
+def make_model(
+    preset:Preset, # What to make
+    seed:int=0,    # Of the initial weights
+)->tuple: # Model and tokenizer
+    "A model to train and its tokenizer"
     torch.manual_seed(seed)
     if preset.checkpoint: return _pretrained(preset.checkpoint, preset.dropout)
     tokenizer = DigitTokenizer()

@@ -30,7 +30,6 @@ def canonical(smiles:str)->str|None: # In alphabetical order; None if not valid
     molecules = [canonical_molecule(remove_maps(m)) for m in smiles.split(".")]
     return None if None in molecules else ".".join(sorted(molecules))
 
-
 # %% ../../nbs/tasks/08_chemistry.ipynb #cd85e04d
 def _form(smiles, make):
     "Canonical SMILES of what is made of a molecule; None when it is not valid"
@@ -69,8 +68,11 @@ def _main_piece(smiles):
         return 0 if mol is None else mol.GetNumHeavyAtoms(), text
     return max(smiles.split("."), key=size)
 
-def same_but_for_pieces(a:str, b:str)->bool: # Of canonical SMILES
-    "Are the pieces of `a` or `b` among those of the other, with the largest of these?"
+def same_but_for_pieces(
+    a:str, # Canonical SMILES, with dots between pieces
+    b:str, # The same
+)->bool:
+    "Are the pieces of one among those of the other, with the largest of these?"
     small, big = (Counter(t.split(".")) for t in sorted((a, b), key=len))
     return _main_piece(a) == _main_piece(b) and small <= big
 
@@ -81,8 +83,11 @@ def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
                  if same_but_for_pieces(text, self.keys[i])), None)
 
 @patch
-def pieces_beside(self:MoleculeSet, i:int, j:int)->str: # Such as with HCl
-    "What member `i` has beside or without the pieces of member `j`, as formulas"
+def pieces_beside(self:MoleculeSet,
+    i:int, # Of a member
+    j:int, # Of another one
+)->str: # With HCl
+    "What member i has beside or without the pieces of member j, as formulas"
     from rdkit.Chem.rdMolDescriptors import CalcMolFormula
     def formula(smiles):
         known = CalcMolFormula(read_molecule(smiles))
@@ -107,8 +112,11 @@ def molecule_svg(
     svg = canvas.GetDrawingText()
     return svg[svg.index("<svg"):]
 
-def picture(smiles:str, size:tuple=(200, 140))->str: # Empty if it cannot be drawn
-    "The molecule of `smiles` as SVG of a `size`: width and height, pixels"
+def picture(
+    smiles:str, # Of one molecule
+    size:tuple=(200, 140), # Width and height, pixels
+)->str: # SVG, empty where it cannot be drawn
+    "A molecule as SVG"
     mol = read_molecule(smiles)
     return "" if mol is None else molecule_svg(mol, size)
 

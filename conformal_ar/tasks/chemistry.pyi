@@ -22,7 +22,10 @@ class MoleculeSet(ClassSet):
         """The first member before member `i` that is the same but for further pieces"""
         ...
     def pieces_beside(self, i: int, j: int) -> str:
-        """What member `i` has beside or without the pieces of member `j`, as formulas"""
+        """What member i has beside or without the pieces of member j, as formulas
+
+        i: Of a member
+        j: Of another one"""
         ...
     def drawn(self, i: int):
         """Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"""
@@ -35,7 +38,10 @@ class MoleculeSet(ClassSet):
 FORMS: Any
 def _main_piece(smiles): ...
 def same_but_for_pieces(a: str, b: str) -> bool:
-    """Are the pieces of `a` or `b` among those of the other, with the largest of these?"""
+    """Are the pieces of one among those of the other, with the largest of these?
+
+    a: Canonical SMILES, with dots between pieces
+    b: The same"""
     ...
 def molecule_svg(mol: object, size: tuple, **marks) -> str:
     """A molecule as SVG
@@ -44,7 +50,10 @@ def molecule_svg(mol: object, size: tuple, **marks) -> str:
     size: Width and height, pixels"""
     ...
 def picture(smiles: str, size: tuple=(200, 140)) -> str:
-    """The molecule of `smiles` as SVG of a `size`: width and height, pixels"""
+    """A molecule as SVG
+
+    smiles: Of one molecule
+    size: Width and height, pixels"""
     ...
 def _title(s, guarantee, n):
     """The lines above the grid"""

@@ -150,8 +150,11 @@ def best_answers(
     return [[*answers.values()] for answers in out]
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #029ce960
-def save_edits(net:EditNet, folder:str|Path):
-    "Write a model `net`, its weights in 16 bits, into a `folder`, made if need be"
+def save_edits(
+    net:EditNet, # On any device, in any dtype
+    folder:str|Path, # Made if need be
+):
+    "Write a model, its weights in 16 bits"
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     half = {k: p.to(torch.bfloat16).contiguous() for k, p in net.state_dict().items()}

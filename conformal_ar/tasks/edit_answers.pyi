@@ -65,7 +65,10 @@ def best_answers(ar: EditScripts, sources: list, floor: float=-10.0, max_candida
     max_candidates: Most unfinished prefixes of a source"""
     ...
 def save_edits(net: EditNet, folder: str | Path):
-    """Write a model `net`, its weights in 16 bits, into a `folder`, made if need be"""
+    """Write a model, its weights in 16 bits
+
+    net: On any device, in any dtype
+    folder: Made if need be"""
     ...
 def load_edits(folder: str | Path | None=None, engine: str | None=None) -> EditScripts:
     """Read a model; it computes in float32, on the CPU

@@ -74,8 +74,11 @@ def edit_row(reaction:MappedReaction)->EditRow:
     return EditRow(atom_graph(reaction.source), ids, left)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
-def write_rows(path:str|Path, rows:list[EditRow]):
-    "Write `rows` as flat arrays into the .npz file `path`"
+def write_rows(
+    path:str|Path, # A .npz file
+    rows:list[EditRow], # Reactions
+):
+    "Write rows as flat arrays"
     columns = {k: [getattr(r.graph, k) for r in rows] for k in AtomGraph._fields}
     columns |= dict(ids=[r.ids for r in rows], twins=[r.twins for r in rows])
     flat = {k: np.concatenate(v) for k, v in columns.items()}
@@ -159,8 +162,11 @@ class EditPreset:
 EDITS_POCKET = EditPreset()
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #9e1643ee
-def edit_optimisers(net:EditNet, preset:EditPreset)->list:
-    "For matrices of `net`, tables of relations, and the rest, at the rates of `preset`"
+def edit_optimisers(
+    net:EditNet, # Whose weights they train
+    preset:EditPreset, # With the three rates at their peaks
+)->list:
+    "For the matrices, for the tables of relations, and for the rest"
     named = dict(net.named_parameters())
     inside = ("encoder.", "decoder.", "pointed.", "ask.", "answer.")
     matrix = [n for n, p in named.items() if p.ndim == 2 and n.startswith(inside)]
@@ -201,8 +207,11 @@ def edit_batches(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40b
 @torch.inference_mode()
-def validate_edits(net:EditNet, rows:list[EditRow])->tuple:
-    "Mean nats of a script of `rows` by `net`; share of those with every token right"
+def validate_edits(
+    net:EditNet, # Put into evaluation mode and float32
+    rows:list[EditRow], # Reactions that it was not trained on
+)->tuple: # Nats of a script, share with every token right
+    "How rows fare"
     net.eval().compute = torch.float32
     rows = sorted(rows, key=lambda r: len(r.ids))
     found = [script_losses(net, rows[k:k + 50]) for k in range(0, len(rows), 50)]
@@ -211,8 +220,11 @@ def validate_edits(net:EditNet, rows:list[EditRow])->tuple:
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40c
 @torch.no_grad()
-def mean_weights(net:EditNet, before:EditNet):
-    "Give `net` the mean of its weights and those of `before`, of the same sizes"
+def mean_weights(
+    net:EditNet,   # Changed in place
+    before:EditNet, # Of the same sizes
+):
+    "Give a network the mean of its weights and those of another"
     for p, q in zip(net.parameters(), before.parameters()): p.lerp_(q, .5)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776

@@ -117,9 +117,11 @@ def source_molecule(source:str):
     return number_atoms(mol)[0]
 
 # %% ../../nbs/tasks/20_edits.ipynb #5ffbcb21
-def changed_molecule(mol:object, script:Script):
-    """A copy of a source `mol` with the bonds and states of `script`, not judged yet.
-    An RDKit molecule of all pieces; each atom has the property number"""
+def changed_molecule(
+    mol:object,    # Of source_molecule
+    script:Script, # What changes
+): # RDKit molecule of all pieces; each atom has the property number
+    "A copy with the new bonds and states, which RDKit has not judged yet"
     rw, ends = rdkit_modules()[0].RWMol(mol), set()
     kinds = rdkit_modules()[0].BondType.values
     for a in rw.GetAtoms(): a.SetIntProp("number", a.GetIdx())
@@ -146,9 +148,11 @@ def _settle(atom, charge, hydrogens):
     atom.SetBoolProp("edited", True)
 
 # %% ../../nbs/tasks/20_edits.ipynb #9597175c
-def product_molecule(mol:object, script:Script):
-    """Apply `script` to a source `mol`; `ValueError` where RDKit makes no sense of it.
-    An RDKit molecule; each atom has the property number"""
+def product_molecule(
+    mol:object,    # Of source_molecule
+    script:Script, # What changes
+): # RDKit molecule; each atom has the property number
+    "Apply a script; ValueError where RDKit makes no sense of the product"
     Chem, rdBase = rdkit_modules()
     named = [e.first for e in script.edits[:1]] + list(script.keep)
     if not named: raise ValueError("the script names no atom")
@@ -174,8 +178,11 @@ def pointers(script:Script)->list[int]:
     return edited + list(script.keep)
 
 # %% ../../nbs/tasks/20_edits.ipynb #1fc4184a
-def apply_script(mol:object, script:Script)->str|None: # Canonical SMILES
-    "The product of a `script` on a source `mol`; None where it gives no molecule"
+def apply_script(
+    mol:object,    # Of source_molecule
+    script:Script, # What changes
+)->str|None: # Canonical SMILES; None where the script gives no molecule
+    "The product of a script"
     Chem = rdkit_modules()[0]
     try: text = Chem.MolToSmiles(product_molecule(mol, script))
     except ValueError: return None
@@ -216,15 +223,21 @@ def symmetry_ranks(
     return ranks
 
 # %% ../../nbs/tasks/20_edits.ipynb #b94c9fb4
-def twins(mol:object, named:tuple=())->list[int]: # Atoms that no script names next
-    "Atoms of a flat `mol` that symmetry exchanges with an earlier one, after `named`"
+def twins(
+    mol:object, # Flat RDKit molecule
+    named:tuple=(), # Atoms that are named before
+)->list[int]: # Atoms that no script names next
+    "Atoms that a symmetry exchanges with an earlier one"
     ranks = symmetry_ranks(mol, named, ties=True)
     first = {r: i for i, r in reversed([*enumerate(ranks)])}
     return [i for i, r in enumerate(ranks) if first[r] != i]
 
 # %% ../../nbs/tasks/20_edits.ipynb #bea7f2b1
-def one_spelling(mol:object, script:Script)->Script: # The same reaction
-    "At each pointer of `script`, name the first of its alike atoms in `mol`"
+def one_spelling(
+    mol:object,    # Of source_molecule
+    script:Script, # With any choice among alike atoms
+)->Script: # The same reaction, with the first of them
+    "Name the first of atoms that a symmetry exchanges, at each pointer"
     flat = flat_molecule(mol)
     for k in range(len(pointers(script))):
         *before, a = pointers(script)[:k + 1]

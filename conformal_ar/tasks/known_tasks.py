@@ -191,8 +191,11 @@ def task_named(name:str|None)->Task:
     "The task of a `name`; for None, or one nobody knows, that of texts of any kind"
     return TASKS.get(name) or Task()
 
-def open_model(name:str, device:str|None=None):
-    "The model of a shipped `name`, folder or hub id, on `device`; None: chosen for you"
+def open_model(
+    name:str,             # A shipped name, a folder, or a hub id
+    device:str|None=None, # Where to run; None: chosen automatically
+): # Autoregressor
+    "A model of any kind"
     if name in TASKS: return TASKS[name].open(device)
     if (Path(name)/"edits.json").is_file():
         from conformal_ar.tasks.product_sets import load_edits # and its procedure

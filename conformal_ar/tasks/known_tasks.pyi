@@ -79,5 +79,8 @@ def task_named(name: str | None) -> Task:
     """The task of a `name`; for None, or one nobody knows, that of texts of any kind"""
     ...
 def open_model(name: str, device: str | None=None):
-    """The model of a shipped `name`, folder or hub id, on `device`; None: chosen for you"""
+    """A model of any kind
+
+    name: A shipped name, a folder, or a hub id
+    device: Where to run; None: chosen automatically"""
     ...

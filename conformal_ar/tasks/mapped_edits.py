@@ -78,8 +78,11 @@ class MappedReaction(NamedTuple):
     product:str   # Canonical SMILES, without stereo
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #f795d9a6
-def find_script(left:str, right:str)->MappedReaction|None: # None: not to be said
-    "The script that makes `right` (all products) of `left`, SMILES with atom maps"
+def find_script(
+    left:str,  # SMILES of reactants and reagents, with maps
+    right:str, # SMILES of all products, with maps
+)->MappedReaction|None: # None when it cannot be said, or is not right
+    "The script of a reaction with atom maps"
     Chem, left, right = rdkit_modules()[0], *map(read_molecule, (left, right))
     if left is None or not right or not right.GetNumAtoms(): return None
     if (origin := _origin(left, right)) is None: return None
@@ -121,8 +124,11 @@ def _colours(mol, script):
     return {frozenset(e[:2]) - {None}: kind(e) for e in script.edits}
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #8a1b5f1d
-def coloured_product(mol:object, script:Script)->tuple: # And what its drawing takes
-    "RDKit's product of a `script` on `mol`, with colours of the bonds that change"
+def coloured_product(
+    mol:object,    # Of source_molecule
+    script:Script, # What changes
+)->tuple: # RDKit molecule, and what its drawing takes
+    "A product, with colours of the bonds that change"
     product = product_molecule(mol, script)
     numbers = [a.GetIntProp("number") for a in product.GetAtoms()]
     return product, _highlights(product, numbers, _colours(mol, script))

@@ -23,8 +23,11 @@ def cache_folder(folder:str|Path|None=None)->Path:
     return Path(base or f"{users}/conformal_ar").expanduser()/"uspto-mit"
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #5c181238
-def find_archive(part:str, folder:str|Path|None=None):
-    "Where archive `part` is: in CONFORMAL_AR_DATA, or in cache `folder`; None: nowhere"
+def find_archive(
+    part:str, # Train, valid or test
+    folder:str|Path|None=None # Cache folder
+): # The path, None when it is nowhere on this machine
+    "Look for an archive in CONFORMAL_AR_DATA, then in the cache"
     local, name = os.environ.get("CONFORMAL_AR_DATA"), ARCHIVES[part].name
     places = [Path(local).expanduser()/"uspto-mit"] if local else []
     places = [p/name for p in (*places, cache_folder(folder))]

@@ -49,8 +49,11 @@ def _fault(text):
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #93f0e7bd
 _MARKS = dict(stereochemistry=r"\[[^]]*@[^]]*\]|[/\\]", isotopes=r"\[\d[^]]*\]")
 
-def marks_of(text:str, what:str="stereochemistry")->list: # Distinct, as typed
-    "Tokens of SMILES `text` that say something of `what`: stereochemistry or isotopes"
+def marks_of(
+    text:str, # SMILES
+    what:str="stereochemistry", # Or isotopes
+)->list: # Distinct tokens, as typed
+    "The tokens that say something about stereochemistry, or name isotopes"
     return list(dict.fromkeys(re.findall(_MARKS[what], text)))
 
 def _without(smiles, what):

@@ -8,7 +8,10 @@ def _fault(text):
     ...
 _MARKS: Any
 def marks_of(text: str, what: str='stereochemistry') -> list:
-    """Tokens of SMILES `text` that say something of `what`: stereochemistry or isotopes"""
+    """The tokens that say something about stereochemistry, or name isotopes
+
+    text: SMILES
+    what: Or isotopes"""
     ...
 def _without(smiles, what):
     """A molecule without stereochemistry or isotopes"""

@@ -55,8 +55,11 @@ def _chosen(name, lists, asked):
                      f"{offered}. For others, calibrate on pairs of your own")
 
 # %% ../../nbs/tasks/18_shipped.ipynb #92263cda
-def task_max_len(name:str, model:object)->int: # Tokens, the end token counted
-    "The most tokens of a target of task `name` for its `model`, chosen on other pairs"
+def task_max_len(
+    name:str,     # Of the task
+    model:object, # Of this kind
+)->int: # Tokens, the end token counted
+    "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = optional(model, "bare")
     known = {one["fingerprint"]: one["max_len"] for one in read_shipped(name)["lists"]}
     return known.get(bare.fingerprint()) or TASKS[name].longest(bare)

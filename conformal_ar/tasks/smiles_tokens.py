@@ -31,8 +31,11 @@ def smiles_tokens(
     return tokens
 
 # %% ../../nbs/tasks/11_smiles_tokens.ipynb #d82934be
-def smiles_pieces(texts:list, n:int)->list: # Each of two tokens or more
-    "The `n` pieces of SMILES `texts` that merging pairs gives (Sennrich et al. 2016)"
+def smiles_pieces(
+    texts:list, # SMILES, dots and > included
+    n:int, # How many pieces
+)->list: # Of texts, each of two tokens or more
+    "Frequent sequences of SMILES tokens, by merging pairs (Sennrich et al. 2016)"
     from tokenizers import Regex, Tokenizer
     from tokenizers.models import BPE
     from tokenizers.pre_tokenizers import Split

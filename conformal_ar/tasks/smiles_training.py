@@ -44,8 +44,11 @@ SMILES_PRESETS = {p.name: p for p in (
                  steps=8_756, characters=26_000, rate=5e-3, matrix_rate=4e-3))}
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c010
-def smiles_words(texts:list, pieces:int=0)->list: # Special tokens, then by frequency
-    "The vocabulary of SMILES `texts`, and `pieces` tokens that are longer than an atom"
+def smiles_words(
+    texts:list, # SMILES
+    pieces:int=0, # Tokens that are longer than an atom
+)->list: # Special tokens first, then the most frequent ones
+    "The vocabulary of some texts"
     counts = Counter(t for text in texts for t in smiles_tokens(text))
     words = sorted(counts, key=lambda t: (-counts[t], t))
     if pieces: words += smiles_pieces(texts[::max(1, len(texts)//100_000)], pieces)
@@ -64,8 +67,11 @@ def smiles_net(
         eos_token_id=1, decoder_start_token_id=0, **preset.architecture))
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c014
-def smiles_optimisers(net:torch.nn.Module, preset:SmilesPreset)->list:
-    "Adam, and Muon for matrices of the T5 `net` where `preset` has a rate for them"
+def smiles_optimisers(
+    net:torch.nn.Module, # A T5
+    preset:SmilesPreset, # With the rates at their peaks
+)->list:
+    "Adam, and Muon for the matrices where the preset says so"
     named = dict(net.named_parameters())
     matrix = [n for n, p in named.items() if preset.matrix_rate and p.ndim == 2
               and "block" in n and "bias" not in n]
@@ -74,8 +80,11 @@ def smiles_optimisers(net:torch.nn.Module, preset:SmilesPreset)->list:
     return found + [Muon([named[n] for n in matrix], preset.matrix_rate)]*bool(matrix)
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c017
-def mixed_source(source:str, rng:random.Random)->str:
-    "The molecules of SMILES `source` in an order that `rng` draws"
+def mixed_source(
+    source:str, # SMILES
+    rng:random.Random, # Of random
+)->str:
+    "The same molecules in random order"
     molecules = source.split(".")
     return ".".join(rng.sample(molecules, len(molecules)))
 

@@ -42,8 +42,11 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
 _role = re.compile("(reactant|reagent|catalyst|base|ligand|additive|solvent)"
                    r"s?(\d+|[a-e])?") # of a column
 
-def join_roles(row:dict, column:str)->dict: # With this column
-    "A `row` of a table, with the source as `column` from those of roles if it has none"
+def join_roles(
+    row:dict,   # Of a table
+    column:str, # Where the source should stand
+)->dict: # With this column
+    "A source from the columns of roles, where it has no column of its own"
     if not isinstance(row, dict) or column in row: return row
     own = {c: _role.fullmatch(re.sub(r"smiles|[\s_-]", "", c.lower())) for c in row}
     parts = {c: str(row[c] or "").strip() for c, m in own.items() if m}

@@ -59,11 +59,9 @@ class DigitTokenizer(PlainTokenizer):
             f"a number that is too long: {run!r:.40} has {len(run)} digits, and the "
             f"model takes numbers of at most {self.places} digits")
 
-
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #fbb998ed
 @patch
 def save_pretrained(self:DigitTokenizer, folder:str|Path)->Path: # The file
     "Say in the `folder` of a model that its texts are sums"
     own = dict(own="conformal_ar.tasks.sum_tokens:DigitTokenizer", places=self.places)
     return write_text(Path(folder)/"tokenizer_config.json", json.dumps(own))
-

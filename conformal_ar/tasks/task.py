@@ -32,20 +32,32 @@ class Task:
         "What the `lines` of a file without columns ask"
         return line_inputs(lines)
 
-    def as_table(self, path:str|Path, folder:str|Path)->str|Path:
-        "`path`, or a table made of it in `folder` where it is neither table nor lines"
+    def as_table(self,
+        path:str|Path,   # Of any kind
+        folder:str|Path, # For a table that is made
+    )->str|Path:
+        "A file that is neither table nor lines as a table in a folder; others as is"
         return path
 
-    def joined(self, row:dict, column:str)->dict:
-        "The `row` of a table, its input `column` perhaps put together from others"
+    def joined(self,
+        row:dict,   # Column to cell
+        column:str, # Of the inputs
+    )->dict:
+        "A row of a table, perhaps with its input put together from other columns"
         return row
 
-    def read_pairs(self, path:str|Path, columns:tuple[str, str])->list:
-        "(line, (input, target)) of each pair in a file `path` with these `columns`"
+    def read_pairs(self,
+        path:str|Path,            # A file of pairs
+        columns:tuple[str, str], # Of inputs and targets
+    )->list:
+        "(line, (input, target)) of each pair in a file"
         return read_columns(path, *columns, several=columns[1])
 
-    def clean_input(self, x:Input, model:object)->tuple[str, list[str]]:
-        "Input `x` as `model`, or None, reads it, and notes; an error if it cannot be"
+    def clean_input(self,
+        x:Input,      # With what the user typed
+        model:object, # An Autoregressor, or None
+    )->tuple[str, list[str]]:
+        "An input as the model reads it, and notes; an error if it cannot be used"
         from conformal_ar.search.autoregressive import optional
         check_input(x.text, optional(model, "check"))
         return x.text, []
