@@ -96,8 +96,7 @@ def of(cls:Probe,
     new = cls(inputs, ids, model.decode(ids), ways[0], rounding)
     new.encoded = new.encodes(model)
     new.check(model)
-    new.fingerprint, new.due = fingerprint_or_none(model), 0. # predict is to look
-    new.unhashed = False
+    new.fingerprint, new.due, new.unhashed = fingerprint_or_none(model), 0., False
     return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
@@ -162,7 +161,7 @@ _inner = vars(torch.nn.Module()).keys() - {"training"} # what PyTorch keeps in a
 def _modules(m, met):
     "Attributes, replaced functions and hooks of a module and of those below it"
     own = vars(m)
-    met |= {id(t): t for kind in ("_parameters", "_buffers") for t in own[kind].values()}
+    met |= {id(t): t for t in (*own["_parameters"].values(), *own["_buffers"].values())}
     seen = [_values([v])[1] if isinstance(v, torch.Tensor) else _content(v, 3, met)
             for name, v in own.items() if name not in _inner] # such as another forward
     below = [_modules(b, met) for b in own["_modules"].values() if b is not None]
@@ -203,7 +202,7 @@ def _content(value, depth, met):
         return len(value), [(k, _content(v, depth - 1, met)) for k, v in some]
     own = getattr(value, "__dict__", {})
     seen = {n: _content(v, depth - 1, met) for n, v in own.items()
-            if n[0] != "_" or callable(v)}
+            if n[0] != "_" or callable(v) or isinstance(v, (torch.Tensor, np.ndarray))}
     if hasattr(value, "convert_ids_to_tokens"): seen["texts"] = _reading(value)
     return id(value), seen
 
@@ -218,8 +217,7 @@ def visible_state(
     model:object, # Or what a model holds
 ): # Equal where nothing that is cheap to see has moved
     "What is cheap to see of a model"
-    met = {} # by identity
-    return _content(model, 4, met), _values(met.values())
+    return _content(model, 4, met := {}), _values(met.values())
 
 # %% ../../nbs/procedures/10_probes.ipynb #62de56cd
 @patch
@@ -231,7 +229,8 @@ def look(self:Probe,
     Scores are compared where something has moved, or a while has passed; weights
     where something has moved since they were compared, in 1 % of the time at most"""
     start = time.monotonic()
-    if always or start >= self.due or visible_state(model) != self.seen: self.check(model)
+    due = always or start >= self.due
+    if due or visible_state(model) != self.seen: self.check(model)
     if not (self.unhashed and (always or start >= self.due_whole)): return
     check_unchanged(self.fingerprint, fingerprint_or_none(model))
     self.unhashed, now = False, time.monotonic()

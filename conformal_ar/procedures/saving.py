@@ -114,9 +114,8 @@ def _read_group(saved):
 def _functions(path, kind, saved, options):
     "The functions of a saved calibration; an error for what it does not take"
     others, shipped = options.keys() - {*kind.functions}, shipped_calibrations()
-    if others: raise TypeError(
-        f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
-        f"chosen for the calibrations {', '.join(shipped)} of the package")
+    if others: raise TypeError(f"{path} takes no {', '.join(sorted(others))}: only the "
+        f"calibrations of the package ({', '.join(shipped)}) have options")
     own = signature(kind.__init__).parameters # ProductSets have a default
     given = {f: own[f].default if f in own else None
              for f in ("group", "canonicalize")} | options

@@ -199,7 +199,6 @@ class SmilesModel(Respelt):
         "What the model reads for each SMILES of `inputs`; `TypeError` for one text"
         return [self.task.prompt(source) for source in listed_inputs(inputs)]
 
-    def spells(self, token:int): "What a `token` says"; return self.task.tokens(token)
     def encode(self, texts): return self.ar.encode([self.task.target(t) for t in texts])
     def decode(self, ids): return [self.task.clean(t) for t in self.ar.decode(ids)]
 

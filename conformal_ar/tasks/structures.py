@@ -47,12 +47,12 @@ def join_roles(
     column:str, # Where the source should stand
 )->dict: # With this column
     "A source from the columns of roles, where it has no column of its own"
-    if not isinstance(row, dict) or column in row: return row
+    if not isinstance(row, dict) or str(row.get(column) or "").strip(): return row
     own = {c: _role.fullmatch(re.sub(r"smiles|[\s_-]", "", c.lower())) for c in row}
     parts = {c: str(row[c] or "").strip() for c, m in own.items() if m}
     known = [text for c, text in parts.items() if own[c][1] == "reactant"]
     source = ".".join(filter(None, parts.values()))*any(known)
-    return {column: source} | row if known else row
+    return row | {column: source} if known else row
 
 # %% ../../nbs/tasks/28_structures.ipynb #b254934e
 def unused_columns(x:Input)->list: # Notes
