@@ -19,6 +19,7 @@ from .command_line import (
     names_with, notice, notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
+from ..files.whole_files import only_one
 from ..procedures.saving import calibration_file
 from ..tasks.known_tasks import TASKS
 
@@ -262,5 +263,5 @@ def calibrate(
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
     cp.calibrate(inputs, targets, progress=True)
-    _save_calibration(cp, output, model, task)
+    with only_one(output): _save_calibration(cp, output, model, task) # after an update
     typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")

@@ -46,13 +46,20 @@ def _follow(cp, calibration, pairs, output, step, again):
         cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
     elif step is not None: raise ValueError("--step is for the first update")
     notes = read_calibration(calibration)["notes"]
-    known = sha256(json.dumps([*map(list, pairs)]).encode()).hexdigest()[:16]
-    before = notes.get("updates", [])
-    if known in before and not again:
+    def first(n):
+        "A name for the first n labels"
+        some = json.dumps([list(part[:n]) for part in pairs]).encode()
+        return f"{n}-{sha256(some).hexdigest()[:16]}"
+    before, every = notes.get("updates", []), len(pairs[0])
+    sizes = {int(name.split("-")[0]) for name in before}
+    done = max((n for n in sizes if n <= every and first(n) in before), default=0)
+    if again: done = 0
+    if done == every:
         return "these labels were counted before: nothing has changed; see --again"
-    cp.update(*pairs)
-    cp.save(output, notes | dict(updates=[*before, known][-_most_updates:]))
-    return f"{cp}\nsaved to {output}"
+    cp.update(*(part[done:] for part in pairs))
+    cp.save(output, notes | dict(updates=[*before, first(every)][-_most_updates:]))
+    said = f"the first {done} labels were counted before; see --again\n"*bool(done)
+    return f"{said}{cp}\nsaved to {output}"
 
 _most_updates = 1000 # whose labels are known again
 

@@ -86,7 +86,7 @@ def reference_sets(
 EXPLAINED = 1e-4 # nats per token; float32 rounds two decoding paths less far apart
 
 def id_sets(table:object):
-    "[n] sets of id tuples of a search"
+    "[n] sets of id tuples, those of the hypotheses in `table` by their inputs"
     sets = [set() for _ in range(table.n_inputs)]
     rows = zip(table.owner.tolist(), table.tokens.tolist(), table.length.tolist())
     for owner, row, n in rows: sets[owner].add(tuple(row[:n]))
@@ -94,7 +94,8 @@ def id_sets(table:object):
 
 # %% ../../nbs/experiments/10_bench.ipynb #172f059f
 def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarray):
-    "Nats per token from the candidates of one set only to the nearest threshold"
+    """Nats per token from candidates in one set only to the nearest of `thresholds`.
+    `one` and `other` are sets of id tuples for each of `inputs`, texts; of a `task`"""
     both = enumerate(zip(one, other))
     odd = [(i, ids) for i, (a, b) in both for ids in sorted(a ^ b)]
     if not odd: return np.zeros(0)
@@ -104,7 +105,9 @@ def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarra
 
 # %% ../../nbs/experiments/10_bench.ipynb #eaa66bd3
 def small_frontiers(task:object, n:int, tries:int, alphas:tuple=(.01, .02, .03, .05)):
-    "At most `n` inputs within the budget, thresholds, risk; `ValueError` for none"
+    """At most `n` inputs of `task` within its budget, thresholds [L], risk per step.
+    Among the first `tries`, at each risk of `alphas` until there are `n`; `ValueError`
+    where there are none"""
     x, best = task.some(tries)[0], None
     for alpha in alphas:
         t = task.thresholds(alpha)
@@ -119,7 +122,7 @@ def small_frontiers(task:object, n:int, tries:int, alphas:tuple=(.01, .02, .03, 
 
 # %% ../../nbs/experiments/10_bench.ipynb #9d0ce3b2
 def against_reference(bench:Bench, name:str)->list:
-    "Time per input against the paper's reference code, and how the sets differ"
+    "Time against the paper's code on task `name`, by `bench`, and how the sets differ"
     Reference, task = load_reference(bench.reference), bench.task(name)
     x, t, alpha = task.some(bench.n(150))[0], task.thresholds(), 0.01
     if task.budget: x, t, alpha = small_frontiers(task, bench.n(12), bench.n(36))
@@ -196,7 +199,7 @@ def _single_sets(bench, name):
 
 # %% ../../nbs/experiments/10_bench.ipynb #12b5a8fa
 def single_inputs(bench:Bench, name:str)->list:
-    "Milliseconds for one input, and how many times as fast as the reference code"
+    "Milliseconds for an input of task `name`, by `bench`, and against the paper's code"
     Reference, task = load_reference(bench.reference), bench.task(name)
     asked, tries = [(task.some(bench.n(60))[0], task.thresholds(), 0.01, 10)], 150
     if task.budget: # frontiers of tens, a hundred, and hundreds of prefixes
@@ -219,7 +222,8 @@ def counted_rows(
 
 # %% ../../nbs/experiments/10_bench.ipynb #ab1dd7d5
 def generate_rows(ar:object, inputs:list, beams:int, max_len:int, max_rows:int=1024):
-    "Decoder rows of beam search by `generate`, at most `max_rows` in a call"
+    """Decoder rows of beam search by `generate`, at most `max_rows` in a call.
+    `ar`: HFSeq2Seq; `inputs`: texts; `beams`: width; `max_len`: tokens, at most"""
     how = dict(num_beams=beams, num_return_sequences=beams, max_length=max_len + 1,
                do_sample=False)
     with counted_rows(ar.model) as count:
@@ -229,7 +233,7 @@ def generate_rows(ar:object, inputs:list, beams:int, max_len:int, max_rows:int=1
 
 # %% ../../nbs/experiments/10_bench.ipynb #a0af23e3
 def against_generate(bench:Bench, name:str)->list:
-    "Decoder rows per second against `generate` with as many beams as the mean frontier"
+    "Decoder rows/s on task `name`, by `bench`, against `generate` of as many beams"
     task = bench.task(name)
     t, n = task.thresholds(), bench.n(1000 if task.budget is None else 36)
     x = task.some(n)[0]
@@ -271,7 +275,8 @@ def _words(ar, rows): return [ar.tokenizer.convert_ids_to_tokens(row) for row in
 # %% ../../nbs/experiments/10_bench.ipynb #7bb28954
 def ctranslate2_rows(translator:object, ar:object, inputs:list, beams:int, max_len:int,
                      max_rows:int=1024):
-    "Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch"
+    """Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch.
+    `translator` is made of `ar`; `inputs`, `beams`, `max_len` are as for `generate`"""
     found = translator.translate_batch(
         _words(ar, token_ids(ar.tokenizer, inputs)), beam_size=beams,
         num_hypotheses=beams, max_decoding_length=max_len, length_penalty=1,
@@ -296,7 +301,7 @@ def _fixed_beams(bench, task, peer, beams, few, many):
 
 # %% ../../nbs/experiments/10_bench.ipynb #e0131c66
 def against_ctranslate2(bench:Bench, name:str)->list:
-    "Decoder rows per second against the fixed beams of CTranslate2"
+    "Decoder rows per second on task `name`, by `bench`, against beams of CTranslate2"
     task = bench.task(name)
     x = task.some(bench.n(100 if task.budget else 1000))[0]
     few = x[:bench.n(36)] if task.budget else x
@@ -306,7 +311,7 @@ def against_ctranslate2(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/10_bench.ipynb #e4910002
 def engines(bench:Bench, name:str)->list:
-    "Search in batches, ONNX Runtime against PyTorch; `NotInstalled` without it"
+    "ONNX Runtime against PyTorch on task `name`, by `bench`; `NotInstalled` without it"
     task = bench.task(name)
     if task.ar is task.plain or isinstance(task.ar, HFSeq2Seq):
         raise NotInstalled("ONNX Runtime: pip install 'conformal_ar[onnx]'")
@@ -407,7 +412,7 @@ def _on_workers(folder, workers, size=250):
 
 # %% ../../nbs/experiments/10_bench.ipynb #59e58861
 def two_workers(bench:Bench, name:str)->list:
-    "Inputs per second of two workers on Ray against one"
+    "Inputs per second of two workers on Ray against one, on task `name`, by `bench`"
     task, n, size = bench.task(name), bench.n(20_000), 250
     with TemporaryDirectory() as folder:
         _prepare(task, n, folder)
@@ -422,7 +427,7 @@ def two_workers(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/10_bench.ipynb #84c0ffe2
 def large_file(bench:Bench, name:str)->list:
-    "Memory of the driver after a tenth of a large file, and at its end, on Ray"
+    "The driver's MB early in a file of task `name`, and at its end, on Ray, by `bench`"
     n, size = bench.n(200_000), 1000
     with TemporaryDirectory() as folder:
         _prepare(bench.task(name), n, folder)
@@ -467,7 +472,7 @@ def _shown(r):
 
 # %% ../../nbs/experiments/10_bench.ipynb #3d9f126b
 def show_rows(rows:list)->str:
-    "Comparisons as a table"
+    "Comparisons as a table: `rows` are those of `compare`, or say why there is none"
     table = [_shown(r) for r in rows if "ratio" in r or r["status"] != "measured"]
     return markdown_table(table, digits=1) if table else "nothing was compared"
 

@@ -102,7 +102,7 @@ def plot_equal_coverage(
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
     differences:Sequence[dict]=(), # Of these rows: who is significantly the smallest?
 ): # The Axes
-    "Mean set size against guaranteed coverage; a star where level sets are smallest"
+    "Mean set size by coverage, stars where level sets win; `ValueError` without rows"
     if not rows: raise ValueError("there are no rows to plot")
     ax, smallest = plot_axes(ax, (5, 3.4)), decided(differences, names)
     for name, style in zip(names, _equal_styles):

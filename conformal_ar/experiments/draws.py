@@ -37,10 +37,10 @@ class Draws:
         "[n, m] log-likelihoods per token"
         return self.sums/np.maximum(self.length, 1)
     def pick(self, rows:Sequence):
-        "Some inputs, repeats allowed"
+        "Those of the inputs `rows` [k], repeats allowed"
         return Draws(*(v[rows] for v in vars(self).values()))
     def first(self, m:int):
-        "The first m draws of each input"
+        "The first `m` draws of each input"
         return Draws(*(v[:, :m] for v in vars(self).values()))
 
 # %% ../../nbs/experiments/05_draws.ipynb #4351a8b6
@@ -144,7 +144,7 @@ def accepted(
 
 # %% ../../nbs/experiments/05_draws.ipynb #b8e8b558
 def check_rule(rule:str, quality:str="likelihood"):
-    "`ValueError` unless rule and quality are known"
+    "`ValueError` unless `rule` is one of RULES and `quality` one of QUALITIES"
     for name, value, known in (("rule", rule, RULES), ("quality", quality, QUALITIES)):
         if value not in known:
             known = ", ".join(map(repr, known))

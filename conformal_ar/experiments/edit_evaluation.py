@@ -82,8 +82,8 @@ def all_answers(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00005
 def shares(
-    found:list[Found],
-    ranks:tuple=(1, 2, 3, 5, 10),
+    found:list[Found], # Of each reaction
+    ranks:tuple=(1, 2, 3, 5, 10), # How many first answers are looked at
 )->dict: # Of reactions whose product is among the first; invalid among five
     "How often the recorded product is among the first answers"
     n, out = len(found), {}
@@ -99,10 +99,10 @@ def shares(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00006
 def set_sizes(
-    found:list[Found],
-    coverages:tuple=(.5, .6, .7, .8, .9, .95),
+    found:list[Found], # Of each reaction
+    coverages:tuple=(.5, .6, .7, .8, .9, .95), # Guaranteed
     draws:int=100, # Random halves
-    seed:int=0,
+    seed:int=0,    # Of the halves
 )->list[dict]: # Coverage, its standard error, mean and median size; None if infeasible
     "Sets of products at several coverages"
     scores = np.array([-np.inf if f.score is None else f.score for f in found])
@@ -148,7 +148,9 @@ def error_kind(
     return "other site" if _formula(product) == _formula(answer) else "other reaction"
 
 def error_kinds(pairs:object, found:list, most:int=100, seed:int=0):
-    "Counts of the kinds of some wrong best answers, and those answers"
+    """Counts of the kinds of some wrong best answers, and those answers.
+    At most `most` of those `found` for the inputs of `pairs`, drawn with `seed`; each
+    answer with its source and the recorded product, SMILES"""
     wrong = [i for i, f in enumerate(found) if f.rank != 0]
     some = sorted(random.Random(seed).sample(wrong, min(most, len(wrong))))
     rows = [(pairs.inputs[i], canonical(pairs.targets[i]), *found[i].products[:1])
@@ -158,7 +160,7 @@ def error_kinds(pairs:object, found:list, most:int=100, seed:int=0):
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000b
 def set_seconds(cp:object, inputs:list)->list[float]:
-    "Processor seconds of each set alone"
+    "Processor seconds that each set of `inputs` [n] alone takes `cp`, calibrated"
     out = []
     for x in inputs:
         start = time.process_time()
@@ -168,7 +170,7 @@ def set_seconds(cp:object, inputs:list)->list[float]:
 
 def beside_smiles(
     n:int=100, # Reactions
-    coverages:tuple=(.5, .7),
+    coverages:tuple=(.5, .7), # Guaranteed
 )->list[dict]: # Of each coverage
     "Sets of both shipped models, for the same reactions"
     from conformal_ar.tasks.shipped import shipped_pairs

@@ -194,11 +194,12 @@ class OverLimit(RuntimeError):
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #78504d6e
 class Meter:
-    "A model that counts the rows it is asked for and stops at a limit"
+    "A `model` that counts the rows it is asked for; `OverLimit` above `limit` of them"
     def __init__(self, model:Autoregressor, limit:int|None=float("inf")):
         self.model, self.limit, self.rows = model, limit, 0
     def __getattr__(self, name): return getattr(self.model, name)
     def count(self, n:int):
+        "Count `n` rows more; `OverLimit` where these are too many"
         self.rows += n
         if self.rows > self.limit: raise OverLimit(f"more than {self.limit:g} rows")
     def start(self, inputs):

@@ -108,7 +108,8 @@ def plot_sizes_by_oracle(
     few:int=200, # An oracle size that occurred less often is left out
     title:str|None=None, # Of the legend
 ): # The Axes of the main panel
-    "Mean set size by oracle size (Deutschmann et al. 2024, Figures 1 and 3)"
+    """Mean set size by oracle size (Deutschmann et al. 2024, Figures 1 and 3).
+    `ValueError` where no oracle size occurred often enough"""
     spread = {name: _spread(c, few) for name, c in series.items()}
     most = max([q[:, 0].max() for q in spread.values() if len(q)], default=0)
     if not most: raise ValueError(f"no oracle size occurred {few} times")

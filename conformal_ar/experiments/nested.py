@@ -34,7 +34,8 @@ def line(
 def tuned_family(
     scores:np.ndarray, # [N, L] of tuning pairs; those that do not fit are left out
 )->tuple[np.ndarray, np.ndarray]: # [J] levels, [J, L] thresholds at these levels
-    "The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk"
+    """The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk.
+    `ValueError` for fewer than 20 pairs that fit, or than two for each step"""
     scores = check_scores(scores, 2)
     scores = scores[np.isfinite(scores).all(1)]
     n, steps = scores.shape
@@ -71,7 +72,8 @@ def survival(
 
 # %% ../../nbs/experiments/04_nested.ipynb #7baef99e
 class NestedConformalBeams(Procedure):
-    "Dynamic beams with one calibrated number, from a nested family of threshold rows"
+    """Dynamic beams with one calibrated number, from a nested family of threshold rows.
+    `ValueError` for an unknown `shape`, and for `max_candidates`"""
     settings = (*Procedure.settings, "shape")
     margin = 0. # of levels; the margin for rounding, in nats, lowers the rows
 
@@ -137,6 +139,7 @@ def tune(self:NestedConformalBeams,
 # %% ../../nbs/experiments/04_nested.ipynb #d914dfd4
 @patch
 def target_scores(self:NestedConformalBeams, pairs, **kwargs):
+    "[T, 1] the largest level each target survives; `RuntimeError` before `tune`"
     if self.curves is None: raise RuntimeError(
         "the family has no shape yet: call tune(inputs, targets) with other pairs, "
         "or use shape='constant'")
@@ -158,6 +161,7 @@ def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
 # %% ../../nbs/experiments/04_nested.ipynb #5f3f7f64
 @patch
 def check_model(self:NestedConformalBeams, pairs:object, *how):
+    "As of any procedure; `ValueError` also where pairs were used for tuning"
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
         first = pairs.owner[both[0]]

@@ -12,7 +12,8 @@ def line(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     ys: [J] strictly increasing"""
     ...
 def tuned_family(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk
+    """The step-wise thresholds of Deutschmann et al. (2024), as curves over the risk.
+    `ValueError` for fewer than 20 pairs that fit, or than two for each step
 
     scores: [N, L] of tuning pairs; those that do not fit are left out"""
     ...
@@ -29,7 +30,8 @@ def survival(scores: np.ndarray, levels: np.ndarray, curves: np.ndarray) -> np.n
     curves: [J, L] thresholds at these levels"""
     ...
 class NestedConformalBeams(Procedure):
-    """Dynamic beams with one calibrated number, from a nested family of threshold rows"""
+    """Dynamic beams with one calibrated number, from a nested family of threshold rows.
+    `ValueError` for an unknown `shape`, and for `max_candidates`"""
     settings: Any
     margin: float
     curves: Any
@@ -60,10 +62,14 @@ class NestedConformalBeams(Procedure):
         inputs: [N] inputs; or a table with named columns
         targets: [N] targets, other pairs than those of calibration"""
         ...
-    def target_scores(self, pairs, **kwargs): ...
+    def target_scores(self, pairs, **kwargs):
+        """[T, 1] the largest level each target survives; `RuntimeError` before `tune`"""
+        ...
     def row_scores(self, table): ...
     def decode(self, inputs, thresholds, **kwargs): ...
-    def check_model(self, pairs: object, *how): ...
+    def check_model(self, pairs: object, *how):
+        """As of any procedure; `ValueError` also where pairs were used for tuning"""
+        ...
     def save(self, folder, notes=None):
         """Save the calibration; a `TypeError` for a tuned family"""
         ...

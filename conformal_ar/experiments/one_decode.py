@@ -39,7 +39,7 @@ class DynamicDraws:
         "[A] what each risk guarantees"
         return [Guarantee.exact(self.n_cal, int(k)) for k in self.ranks.sum(1)]
     def coverage(self, scores:np.ndarray):
-        "[A, T] share of the test targets, of prefix scores [n, L], that pass"
+        "[A, T] share of the test targets that pass, of prefix `scores` [n, L]"
         def share(test, t): return (scores[test] >= t).all(1).mean()
         def shares(rows): return [share(test, t) for test, t in zip(self.test, rows)]
         return np.array([shares(rows) for rows in self.thresholds])
@@ -54,7 +54,8 @@ def dynamic_draws(
     seed:int=0,              # Of the generator; the same repetitions for every risk
     fixed_test:bool=False,   # Do the first n_test pairs test in every repetition?
 )->DynamicDraws: # Thresholds and test pairs
-    "Repeated calibration of dynamic beams (Deutschmann et al. 2024, section 5.3)"
+    """Repeated calibration of dynamic beams (Deutschmann et al. 2024, section 5.3).
+    `ValueError` where a risk is infeasible, or too many targets are longer than L"""
     n, steps = scores.shape
     for alpha in step_alphas: check_feasible(alpha, n_cal, steps)
     ranks = np.array([step_ranks(alpha, n_cal, steps) for alpha in step_alphas])

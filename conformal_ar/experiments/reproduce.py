@@ -61,7 +61,7 @@ class Passes:
 # %% ../../nbs/experiments/02_reproduce.ipynb #45a804b9
 @patch
 def once(self:Passes, name:str, make:Callable, **settings):
-    "The arrays of one pass; its seconds go to `self.seconds`"
+    "Arrays of the pass `name`, by `make` unless kept; seconds go to `self.seconds`"
     arrays = kept(self.folder/f"{name}.npz", {**self.settings, **settings}, make)
     self.seconds[name] = float(arrays.pop("seconds"))
     return arrays
@@ -69,7 +69,7 @@ def once(self:Passes, name:str, make:Callable, **settings):
 # %% ../../nbs/experiments/02_reproduce.ipynb #2c33313e
 @patch
 def hits(self:Passes, table:Hypotheses):
-    "[R] is the hypothesis the target of its input?"
+    "[R] is each hypothesis of `table`, of the first inputs, the target of its input?"
     return true_rows(table, self.ids[:table.n_inputs], self.model.end_token_id)
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #3b9b77d9
@@ -124,7 +124,7 @@ def beam_table(self:Passes,
 # %% ../../nbs/experiments/02_reproduce.ipynb #b3104b1c
 @patch
 def beams(self:Passes, width:int):
-    "`BeamRanks`: scores and ranks of the targets in beams of a width"
+    "`BeamRanks`: scores and ranks of the targets in beams of a `width`"
     table = self.beam_table(width)
     return beam_ranks(table, self.hits(table))
 
@@ -217,7 +217,7 @@ def dynamic_table(
     both:bool=True,             # Also the variant that stops when all have ended?
     fixed_test:bool=False, # Do the first n_test pairs test in every repetition?
 )->tuple[list[dict], list]: # Rows, and DynamicRepetitions
-    "Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)"
+    "Table 2 of Deutschmann et al. 2024, both variants; `ValueError` for too few pairs"
     n_cal, n_test = int(share*len(passes)), min(n_test, len(passes)//2)
     try: # before anything is decoded
         for alpha in step_alphas: check_feasible(alpha, n_cal, passes.max_len)

@@ -30,10 +30,10 @@ class Passes:
         ...
     def __len__(self): ...
     def once(self, name: str, make: Callable, **settings):
-        """The arrays of one pass; its seconds go to `self.seconds`"""
+        """Arrays of the pass `name`, by `make` unless kept; seconds go to `self.seconds`"""
         ...
     def hits(self, table: Hypotheses):
-        """[R] is the hypothesis the target of its input?"""
+        """[R] is each hypothesis of `table`, of the first inputs, the target of its input?"""
         ...
     def in_parts(self, name: str, make: Callable, n: int | None=None, **settings) -> dict:
         """The arrays of one pass, made in parts that survive an interruption
@@ -48,7 +48,7 @@ class Passes:
         width: Beam width"""
         ...
     def beams(self, width: int):
-        """`BeamRanks`: scores and ranks of the targets in beams of a width"""
+        """`BeamRanks`: scores and ranks of the targets in beams of a `width`"""
         ...
     def scores(self) -> np.ndarray:
         """Prefix scores of all targets"""
@@ -91,7 +91,7 @@ def _decodes(step_alphas, max_candidates):
     """Risks that share a decode, their budget, and the name of the decode"""
     ...
 def dynamic_table(passes: Passes, step_alphas: Sequence[float]=(0.01, 0.02, 0.05), share: float=0.3, n_test: int=1500, repetitions: int=120, seed: int=0, max_candidates: int | list | None=None, both: bool=True, fixed_test: bool=False) -> tuple[list[dict], list]:
-    """Dynamic beams on random parts, both variants (Deutschmann et al. 2024, Table 2)
+    """Table 2 of Deutschmann et al. 2024, both variants; `ValueError` for too few pairs
 
     passes: Of one task
     step_alphas: Risks per step

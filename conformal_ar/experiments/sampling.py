@@ -34,7 +34,8 @@ def _stream(seed, x):
 
 # %% ../../nbs/experiments/06_sampling.ipynb #ca44856a
 class ConformalSampling(Procedure):
-    "Sample until a calibrated rule says enough (after Quach et al. 2023)"
+    """Sample until a calibrated rule says enough (after Quach et al. 2023).
+    `ValueError` for unknown rules, for `max_candidates`, and for groups by length"""
     settings = (*Procedure.settings, "draws", "rule", "quality", "floor", "seed")
     margin = 0. # stops allows for rounding
 
@@ -66,7 +67,7 @@ class ConformalSampling(Procedure):
         return f"are not accepted within {self.draws} draws", remedy
 
     def sample(self, inputs:Sequence, **kwargs):
-        "Draws for inputs, from the stream of each"
+        "Draws for `inputs` [n], from the stream of each"
         seeds = [_stream(self.seed, x) for x in inputs]
         return draw_samples(self.model, inputs, self.draws, self.max_len, seeds,
                             **kwargs)

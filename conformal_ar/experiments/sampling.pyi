@@ -11,7 +11,8 @@ def _stream(seed, x):
     """The seed of an input's own draws"""
     ...
 class ConformalSampling(Procedure):
-    """Sample until a calibrated rule says enough (after Quach et al. 2023)"""
+    """Sample until a calibrated rule says enough (after Quach et al. 2023).
+    `ValueError` for unknown rules, for `max_candidates`, and for groups by length"""
     settings: Any
     margin: float
     draws: Any
@@ -30,7 +31,7 @@ class ConformalSampling(Procedure):
         ...
     def out_of_reach(self): ...
     def sample(self, inputs: Sequence, **kwargs):
-        """Draws for inputs, from the stream of each"""
+        """Draws for `inputs` [n], from the stream of each"""
         ...
     def scores_in(self, draws: Draws, ids: torch.Tensor, owner: np.ndarray | None=None) -> np.ndarray:
         """Scores of targets under draws that are already there

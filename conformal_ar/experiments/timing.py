@@ -33,7 +33,7 @@ class Run(NamedTuple):
     cpu:np.ndarray  # [R] seconds of the processor, over all threads
 
     def speed(self, clock:str="wall"):
-        "[R] work per second"
+        "[R] work per second of the `clock`: wall or cpu"
         return self.work/getattr(self, clock)
 
 # %% ../../nbs/experiments/09_timing.ipynb #24fa2daa
@@ -104,7 +104,8 @@ class Task:
 # %% ../../nbs/experiments/09_timing.ipynb #b9dc63d8
 @patch
 def thresholds(self:Task, step_alpha:float=0.01):
-    "[max_len] thresholds of dynamic beams, less their margin against rounding"
+    """[max_len] thresholds of dynamic beams, less their margin against rounding.
+    They are those of the risk `step_alpha` per step on the task's calibration pairs"""
     cp = DynamicConformalBeams(self.ar, step_alpha=step_alpha, max_len=self.max_len)
     return cp.calibrate_scores(self.scores).thresholds - cp.margin
 
@@ -118,7 +119,8 @@ def some(self:Task, n:int):
 # %% ../../nbs/experiments/09_timing.ipynb #4665c0a7
 @patch
 def search(self:Task, inputs, thresholds:np.ndarray, within:bool=True, **kwargs):
-    "Threshold search within the task's budget, or without one"
+    """Threshold search `within` the task's budget, or without one.
+    `inputs` are [n] texts, `thresholds` [max_len] nats per token"""
     budget = self.budget if within else None
     return threshold_search(self.ar, inputs, thresholds, self.max_len,
                             max_candidates=budget, **kwargs)
@@ -128,7 +130,7 @@ PAIRS = dict(additions=(4000, None), reactions=(1000, 64)) # calibration pairs, 
 
 # %% ../../nbs/experiments/09_timing.ipynb #b39495b2
 def held_out(name:str):
-    "Held-out pairs of a task"
+    "Held-out pairs of the task `name`, 'additions' or 'reactions'"
     if name == "additions":
         from conformal_ar.tasks.additions import load_additions
         return load_additions()["held_out"]
@@ -232,20 +234,23 @@ class Bench:
 # %% ../../nbs/experiments/09_timing.ipynb #6483f66d
 @patch
 def task(self:Bench, name:str):
-    "A task, loaded when first asked for"
+    "The task `name`, 'additions' or 'reactions', loaded when first asked for"
     if name not in self.tasks:
         self.tasks[name] = load_task(name, self.device, self.scale)
     return self.tasks[name]
 
 # %% ../../nbs/experiments/09_timing.ipynb #6c4893e2
 @patch
-def n(self:Bench, count:int): "An amount of work"; return max(2,
-      round(count*self.scale))
+def n(self:Bench, count:int):
+    "The usual amount of work, a `count`, times the scale; at least 2"
+    return max(2, round(count*self.scale))
 
 # %% ../../nbs/experiments/09_timing.ipynb #ec534356
 @patch
 def alternate(self:Bench, task:object, runs, **kwargs):
-    "Rounds of functions, within this bench's limits"
+    """Rounds of functions, within this bench's limits.
+    `runs` is name to function, as for the function `alternate`; they run on the device
+    of `task`"""
     own = dict(rounds=self.rounds, seconds=self.seconds, device=task.ar.device)
     return alternate(runs, **{**own, **kwargs})
 
@@ -289,7 +294,7 @@ def bare_loop(
 
 # %% ../../nbs/experiments/09_timing.ipynb #53238625
 def calibration(bench:Bench, name:str)->list:
-    "Pairs per second of `calibrate` against a bare loop"
+    "Pairs per second of `calibrate` on task `name`, by `bench`, against a bare loop"
     task = bench.task(name)
     n = bench.n(10_000 if task.budget is None else 400)
     n = max(400, n)                               # fewer are not enough for this risk
@@ -303,7 +308,7 @@ def calibration(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/09_timing.ipynb #e4910005
 def start_up(bench:Bench, name:str)->list:
-    "Starts per second of the command line with a set, against `import torch`"
+    "Starts/s of the command line with a set of `name`, by `bench`, and `import torch`"
     main = "from conformal_ar.cli.entry_point import main; main()"
     def process(*words):
         def run():

@@ -12,7 +12,7 @@ class Run(NamedTuple):
     wall: np.ndarray
     cpu: np.ndarray
     def speed(self, clock: str='wall'):
-        """[R] work per second"""
+        """[R] work per second of the `clock`: wall or cpu"""
         ...
 def timed(f: Callable, device: str | None='cpu') -> tuple:
     """Run once
@@ -50,17 +50,19 @@ class Task:
     budget: int | None
     scores: np.ndarray = ...
     def thresholds(self, step_alpha: float=0.01):
-        """[max_len] thresholds of dynamic beams, less their margin against rounding"""
+        """[max_len] thresholds of dynamic beams, less their margin against rounding.
+        They are those of the risk `step_alpha` per step on the task's calibration pairs"""
         ...
     def some(self, n: int):
         """Inputs and target ids of `n` pairs that are not for calibration"""
         ...
     def search(self, inputs, thresholds: np.ndarray, within: bool=True, **kwargs):
-        """Threshold search within the task's budget, or without one"""
+        """Threshold search `within` the task's budget, or without one.
+        `inputs` are [n] texts, `thresholds` [max_len] nats per token"""
         ...
 PAIRS: Any
 def held_out(name: str):
-    """Held-out pairs of a task"""
+    """Held-out pairs of the task `name`, 'additions' or 'reactions'"""
     ...
 def _as_loaded(ar, name):
     """The adapter with a model of its own, as `transformers` loads it"""
@@ -103,13 +105,15 @@ class Bench:
     reference: str | None = ...
     tasks: dict = ...
     def task(self, name: str):
-        """A task, loaded when first asked for"""
+        """The task `name`, 'additions' or 'reactions', loaded when first asked for"""
         ...
     def n(self, count: int):
-        """An amount of work"""
+        """The usual amount of work, a `count`, times the scale; at least 2"""
         ...
     def alternate(self, task: object, runs, **kwargs):
-        """Rounds of functions, within this bench's limits"""
+        """Rounds of functions, within this bench's limits.
+        `runs` is name to function, as for the function `alternate`; they run on the device
+        of `task`"""
         ...
     def limit(self, name: str) -> list:
         """Decoder rows per second of the search against those of teacher forcing
@@ -125,8 +129,8 @@ def bare_loop(task: Task, inputs: list, ids: torch.Tensor, batch_size: int=256) 
     batch_size: Pairs in a pass"""
     ...
 def calibration(bench: Bench, name: str) -> list:
-    """Pairs per second of `calibrate` against a bare loop"""
+    """Pairs per second of `calibrate` on task `name`, by `bench`, against a bare loop"""
     ...
 def start_up(bench: Bench, name: str) -> list:
-    """Starts per second of the command line with a set, against `import torch`"""
+    """Starts/s of the command line with a set of `name`, by `bench`, and `import torch`"""
     ...

@@ -61,7 +61,7 @@ class DecoderGraphs(Graphs):
                          not c["scale_attn_weights"])]
         if any(odd): raise TypeError("scaled positions or scores, and attention in "
                                      "windows, are not written as graphs")
-        self.theta = rope.get("rope_theta")
+        self.turn = weights.get("model.rotary_emb.inv_freq")
 
 # %% ../../nbs/hf/17_decoder_graphs.ipynb #18b37b02
 @patch
@@ -70,8 +70,8 @@ def _embedded(self:DecoderGraphs, g, tokens, places):
     if self.gpt2:
         words, spots = (self.weights[f"transformer.{n}.weight"] for n in ("wte", "wpe"))
         return g.Add(g.Gather(words, tokens), g.Gather(spots, places)), None
-    turn = self.theta**-(np.arange(0, self.size, 2)/self.size)
-    angles = g.Mul(g.Unsqueeze(g.Cast(places, to=TensorProto.FLOAT), [-1, -2]), turn)
+    places = g.Unsqueeze(g.Cast(places, to=TensorProto.FLOAT), [-1, -2])
+    angles = g.Mul(places, self.turn)
     x = g.Gather(self.weights["model.embed_tokens.weight"], tokens)
     return x, (g.Cos(angles), g.Sin(angles))
 

@@ -18,7 +18,7 @@ class DecoderGraphs(Graphs):
     group: Any
     layer: Any
     scale: Any
-    theta: Any
+    turn: Any
     def __init__(self, config: dict, weights: dict):
         """config: As in config.json, defaults included
         weights: Name to float32 array, as of state_dict"""

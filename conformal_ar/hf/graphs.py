@@ -250,8 +250,9 @@ def graphs_of(
     if kind not in kinds: raise TypeError(
         f"{type(model).__name__} has no graphs: those of {', '.join(kinds)} are "
         "written")
+    turns = {n: t for n, t in model.named_buffers() if n.endswith("inv_freq")}
     weights = {name: w.detach().float().cpu().numpy()
-               for name, w in model.state_dict().items()}
+               for name, w in (turns | model.state_dict()).items()}
     if (size := sum(w.nbytes for w in weights.values())) > MOST: raise TypeError(
         f"{size/1e9:.1f} GB of weights: a graph holds less than {MOST/1e9:g}")
     return kinds[kind](model.config.to_dict(), weights)

@@ -35,8 +35,7 @@ class Wrapper:
     scores_by_decoding = from_model("scores_by_decoding")
     takes_floor, bare = from_model("takes_floor"), from_model("bare")
     tokenizer, device = from_model("tokenizer"), from_model("device")
-    spells, open_text = from_model("spells"), from_model("open_text")
-    max_target_len = from_model("max_target_len")
+    open_text, max_target_len = from_model("open_text"), from_model("max_target_len")
 
     @property
     def unmasked(self):

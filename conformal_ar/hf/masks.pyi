@@ -16,7 +16,6 @@ class Wrapper:
     bare: Any
     tokenizer: Any
     device: Any
-    spells: Any
     open_text: Any
     max_target_len: Any
     ar: Any

@@ -109,12 +109,13 @@ def row_tokens(rows:object, tokens:object, n:int, vocab_size:int):
 def fingerprint_of(model:torch.nn.Module, tokenizer:object, seen:list):
     """SHA-256 of a model, its tokenizer, and what else scores depend on.
     `model` and `tokenizer` of transformers; `seen` lists the rest"""
+    model = getattr(model, "_orig_mod", model) # of torch.compile
     config = model.config.to_diff_dict() # no defaults: they change with versions
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
         config.pop(name, None)
     known = [*seen, type(model).__name__, config]
     h = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode())
-    for name, w in sorted(model.state_dict().items()):
+    for name, w in sorted((dict(model.named_buffers()) | model.state_dict()).items()):
         h.update(f"{name}{tuple(w.shape)}".encode())
         raw = w.detach().contiguous().view(-1).view(torch.uint8)
         h.update(raw.cpu().numpy().tobytes())

@@ -150,7 +150,7 @@ class SetRecords:
         "Records of rows, one input at a time"
         return self.of_inputs(self.take(rows), partial(predict_each, self.procedure))
 
-    def judged(self, x, text, s):
+    def _judged(self, x, text, s):
         "What is said of the candidate of a line, and notes"
         try:
             with warnings.catch_warnings(record=True) as said:
@@ -174,7 +174,7 @@ class SetRecords:
             else:
                 found[x.line] = set_record(
                     x, s, text if self.cleaned or text != x.text else None)
-                more, said = self.judged(x, text, s)
+                more, said = self._judged(x, text, s)
                 found[x.line] |= more
                 notes += [(x.line, note) for note in said]
             if self.show and x.line in found: self.show(x.line, s)

@@ -83,7 +83,7 @@ class SetRecords:
 
         rows: (line, row), as blocks have them"""
         ...
-    def judged(self, x, text, s):
+    def _judged(self, x, text, s):
         """What is said of the candidate of a line, and notes"""
         ...
     def of_inputs(self, inputs: list, predict: Callable) -> list:

@@ -116,8 +116,8 @@ def warn_selected(cp:object, label:object, scores:np.ndarray, ranks:np.ndarray,
     as `ranks` [steps] say; `dropped` [n] is the step that dropped each, from 1, or 0"""
     n, left = len(scores), np.isin(dropped, (0, len(ranks))) # left at the last step
     out = int((~np.isfinite(scores[left, -1])).sum())
-    error = (out*(n - out)/n)**0.5                     # of the number out of reach
-    if out and out + 3*error >= ranks[-1]: warn_caller(
+    most = (out + 9/2 + 3*(out*(n - out)/n + 9/4)**0.5)/(1 + 9/n) # Wilson (1927)
+    if out and most >= ranks[-1]: warn_caller(
         f"{group_prefix(label)}{lost_targets(cp, out, n)}, within three standard "
         f"errors of the {ranks[-1]} that may be dropped. "
         "Calibrations that do not fail there are selected by "

@@ -47,7 +47,8 @@ class Probe:
         self.scores, self.rounding, self.encoded = scores, rounding, encoded
         self.seen = None # what was visible_state last
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
-        self.due_whole = 0. # when a model that moved may be hashed again
+        self.due = self.due_whole = 0. # when to look, and to hash, again
+        self.unhashed = False # has the model moved since its weights were compared?
 
 # %% ../../nbs/procedures/10_probes.ipynb #891db04a
 def _scores_on_host(scores):
@@ -95,7 +96,7 @@ def of(cls:Probe,
     new = cls(inputs, ids, model.decode(ids), ways[0], rounding)
     new.encoded = new.encodes(model)
     new.check(model)
-    new.fingerprint, new.due = fingerprint_or_none(model), 0. # predict is to look
+    new.fingerprint, new.due, new.unhashed = fingerprint_or_none(model), 0., False
     return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca86
@@ -121,7 +122,7 @@ def check(self:Probe,
     model:Autoregressor, # The model of now
 ):
     "`ValueError` where the model gives other scores than it did, by more than rounding"
-    start, self.seen = time.monotonic(), None # a refusal stands: the next one looks
+    start, before, self.seen = time.monotonic(), self.seen, None # a refusal stands
     *ways, texts = scored_again(lambda: self._ways(model))
     apart = max(_mean_difference(way, self.scores) for way in ways)
     rules = rules_of(model)
@@ -129,6 +130,7 @@ def check(self:Probe,
                    self.encodes(model) or not self.encoded, self.rules in (None, rules))
     self.rules = rules
     self.seen, now = visible_state(model), time.monotonic()
+    self.unhashed |= self.seen != before
     self.due = now + (now - start)/SHARE # when to look again
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca87
@@ -156,23 +158,20 @@ def rules_of(
 _plain = frozenset((bool, int, float, str, type(None), torch.dtype, torch.device))
 _inner = vars(torch.nn.Module()).keys() - {"training"} # what PyTorch keeps in a module
 
-def _modules(m, tensors):
-    "Plain attributes, replaced functions and hooks of a module and of those below it"
+def _modules(m, met):
+    "Attributes, replaced functions and hooks of a module and of those below it"
     own = vars(m)
-    tensors += own["_parameters"].values()
-    tensors += own["_buffers"].values()
-    kept = ((v, isinstance(v, (dict, list, tuple)), type(v) in _plain or callable(v))
-            for name, v in own.items() if name not in _inner)
-    seen = [_content(v, 2, tensors) if many else v if type(v) in _plain else id(v)
-            for v, many, one in kept if many or one] # such as another forward
-    below = [_modules(b, tensors) for b in own["_modules"].values() if b is not None]
+    met |= {id(t): t for t in (*own["_parameters"].values(), *own["_buffers"].values())}
+    seen = [_values([v])[1] if isinstance(v, torch.Tensor) else _content(v, 3, met)
+            for name, v in own.items() if name not in _inner] # such as another forward
+    below = [_modules(b, met) for b in own["_modules"].values() if b is not None]
     return id(m), seen, [*own["_forward_hooks"]], [*own["_forward_pre_hooks"]], below
 
 def _values(tensors):
     "Identity, version and place of tensors, and a sample of their values"
     seen, some = [], {}
     for t in tensors:
-        if t is None: continue
+        if not isinstance(t, torch.Tensor): continue
         seen.append((id(t), None if t.is_inference() else t._version))
         if t.is_meta or t.layout != torch.strided: continue
         seen.append(t.data_ptr())
@@ -185,22 +184,25 @@ def _values(tensors):
 _opaque = (type, types.ModuleType, types.FunctionType, types.MethodType,
            types.BuiltinFunctionType)
 
-def _content(value, depth, tensors):
-    "Attributes, items and modules of a value, `depth` deep; its tensors are gathered"
+def _content(value, depth, met):
+    """Attributes, items and modules of a value, `depth` deep.
+    `met` has tensors, and how deep all else was seen, by identity"""
     if type(value) in _plain: return value
-    if isinstance(value, torch.Tensor): return tensors.append(value)
+    if isinstance(value, torch.Tensor):
+        met[id(value)] = value
+        return None
     if isinstance(value, np.ndarray):
         return id(value), value.ravel()[::1 + value.size//SAMPLE].tobytes()
-    if isinstance(value, torch.nn.Module):
-        return _modules(value, tensors), _content(vars(value).get("config"), 2, tensors)
-    if depth == 0 or isinstance(value, _opaque): return id(value)
+    if depth <= met.get(id(value), 0) or isinstance(value, _opaque): return id(value)
+    met[id(value)] = depth
+    if isinstance(value, torch.nn.Module): return _modules(value, met)
     if isinstance(value, (list, tuple)): value = dict(enumerate(value))
     if isinstance(value, dict):
         some = list(value.items())[::1 + len(value)//SAMPLE]
-        return len(value), [(k, _content(v, depth - 1, tensors)) for k, v in some]
+        return len(value), [(k, _content(v, depth - 1, met)) for k, v in some]
     own = getattr(value, "__dict__", {})
-    seen = {n: _content(v, depth - 1, tensors) for n, v in own.items()
-            if n[0] != "_" or callable(v)}
+    seen = {n: _content(v, depth - 1, met) for n, v in own.items()
+            if n[0] != "_" or callable(v) or isinstance(v, (torch.Tensor, np.ndarray))}
     if hasattr(value, "convert_ids_to_tokens"): seen["texts"] = _reading(value)
     return id(value), seen
 
@@ -215,22 +217,23 @@ def visible_state(
     model:object, # Or what a model holds
 ): # Equal where nothing that is cheap to see has moved
     "What is cheap to see of a model"
-    tensors = []
-    return _content(model, 4, tensors), _values(tensors)
+    return _content(model, 4, met := {}), _values(met.values())
 
 # %% ../../nbs/procedures/10_probes.ipynb #62de56cd
 @patch
 def look(self:Probe,
     model:Autoregressor, # The model of now
+    always:bool=False,   # Whatever was seen, and whenever that was?
 ):
-    "Check the model where something seems to have moved, or a while has passed"
-    moved, before = visible_state(model) != self.seen, self.seen
+    """`ValueError` where another model seems to answer than was calibrated.
+    Scores are compared where something has moved, or a while has passed; weights
+    where something has moved since they were compared, in 1 % of the time at most"""
     start = time.monotonic()
-    if moved or start >= self.due: self.check(model)
-    if not moved or before is None or start < self.due_whole: return
-    after, self.seen = self.seen, before # a refusal stands
+    due = always or start >= self.due
+    if due or visible_state(model) != self.seen: self.check(model)
+    if not (self.unhashed and (always or start >= self.due_whole)): return
     check_unchanged(self.fingerprint, fingerprint_or_none(model))
-    self.seen, now = after, time.monotonic()
+    self.unhashed, now = False, time.monotonic()
     self.due_whole = now + (now - start)/SHARE
 
 # %% ../../nbs/procedures/10_probes.ipynb #d1953341

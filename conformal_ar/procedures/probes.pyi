@@ -23,6 +23,7 @@ class Probe:
     scores: Any
     seen: Any
     texts: Any
+    unhashed: Any
     def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST, encoded: bool=False):
         """inputs: [n] as the model takes them
         ids: [n, L] target ids with the end token, padded
@@ -50,10 +51,13 @@ class Probe:
 
         model: The model of now"""
         ...
-    def look(self, model: Autoregressor):
-        """Check the model where something seems to have moved, or a while has passed
+    def look(self, model: Autoregressor, always: bool=False):
+        """`ValueError` where another model seems to answer than was calibrated.
+        Scores are compared where something has moved, or a while has passed; weights
+        where something has moved since they were compared, in 1 % of the time at most
 
-        model: The model of now"""
+        model: The model of now
+        always: Whatever was seen, and whenever that was?"""
         ...
     def asdict(self) -> dict | None:
         """The probe as JSON"""
@@ -83,15 +87,16 @@ def rules_of(model: object) -> list:
     ...
 _plain: Any
 _inner: Any
-def _modules(m, tensors):
-    """Plain attributes, replaced functions and hooks of a module and of those below it"""
+def _modules(m, met):
+    """Attributes, replaced functions and hooks of a module and of those below it"""
     ...
 def _values(tensors):
     """Identity, version and place of tensors, and a sample of their values"""
     ...
 _opaque: Any
-def _content(value, depth, tensors):
-    """Attributes, items and modules of a value, `depth` deep; its tensors are gathered"""
+def _content(value, depth, met):
+    """Attributes, items and modules of a value, `depth` deep.
+    `met` has tensors, and how deep all else was seen, by identity"""
     ...
 def _reading(tokenizer):
     """How a tokenizer reads texts, and its number of tokens"""

@@ -312,7 +312,7 @@ def evaluate(self:Procedure,
     check_calibrated(now)
     pairs = now.read(inputs, targets)
     warn_known(now.known, pairs.inputs)
-    if now.probe: now.probe.check(now.model)
+    if now.probe: now.probe.look(now.model, always=True)
     sets = now.sets(now.search(pairs.inputs, **kwargs), pairs.inputs)
     return evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
 

@@ -114,9 +114,8 @@ def _read_group(saved):
 def _functions(path, kind, saved, options):
     "The functions of a saved calibration; an error for what it does not take"
     others, shipped = options.keys() - {*kind.functions}, shipped_calibrations()
-    if others: raise TypeError(
-        f"{path} was calibrated with its own {', '.join(sorted(others))}; these can be "
-        f"chosen for the calibrations {', '.join(shipped)} of the package")
+    if others: raise TypeError(f"{path} takes no {', '.join(sorted(others))}: only the "
+        f"calibrations of the package ({', '.join(shipped)}) have options")
     own = signature(kind.__init__).parameters # ProductSets have a default
     given = {f: own[f].default if f in own else None
              for f in ("group", "canonicalize")} | options
@@ -147,7 +146,7 @@ def restored(
     settings |= _functions(path, kind, data | settings, options)
     cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
     cp.probe = checked_probe(path, data["probe"], model)
-    if cp.probe: cp.probe.fingerprint = data["fingerprint"]
+    if cp.probe: cp.probe.fingerprint, cp.probe.unhashed = data["fingerprint"], False
     if data["known"] is not None:
         cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
     with warnings.catch_warnings(): # calibrate gave them

@@ -68,7 +68,6 @@ class Defaults:
     dtype, device = torch.float32, "cpu" # of its log-probabilities
     tokenizer = model = None # of transformers, below an adapter
     other_ends = ()       # ids that end a sequence as the end token does
-    spells = None         # spells(token) gives the text of a token
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 
     def __init__(self, model:object): # a wrapper has models below it

@@ -59,10 +59,8 @@ def addition_pairs(
     return np.concatenate([small_pairs(), *sized])
 
 # %% ../../nbs/tasks/00_additions.ipynb #080849b6
-def pair_key(
-    pairs:np.ndarray # [N, 2] non-negative integers below 10**8
-)->np.ndarray: # [N] integers, equal for a+b and b+a
-    "One integer per sum, in either order; `ValueError` for operands above 99,999,999"
+def pair_key(pairs:np.ndarray)->np.ndarray: # [N] integers, equal for a+b and b+a
+    "An integer per sum of `pairs` [N, 2], either order; `ValueError` above 99,999,999"
     pairs = np.asarray(pairs, dtype=np.int64)
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < 10**8:
         raise ValueError("operands must lie between 0 and 99,999,999")
@@ -120,17 +118,13 @@ def fresh_pairs(
     return np.concatenate(found)[:n]
 
 # %% ../../nbs/tasks/00_additions.ipynb #bb7fd4fb
-def questions(
-    pairs:np.ndarray # [N, 2]
-)->list: # Of texts such as 112+17=
-    "The additions as people write them"
+def questions(pairs:np.ndarray)->list: # Of texts such as 112+17=
+    "The additions of `pairs` [N, 2] as people write them"
     return [f"{a}+{b}=" for a, b in np.asarray(pairs).tolist()]
 
 # %% ../../nbs/tasks/00_additions.ipynb #13da2872
-def answers(
-    pairs:np.ndarray # [N, 2]
-)->list: # Of texts such as 129
-    "The sums as people write them"
+def answers(pairs:np.ndarray)->list: # Of texts such as 129
+    "The sums of `pairs` [N, 2] as people write them"
     return [str(a + b) for a, b in np.asarray(pairs).tolist()]
 
 # %% ../../nbs/tasks/00_additions.ipynb #27c9117f

@@ -23,15 +23,12 @@ from .smiles_spellings import (
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #b14aef79
 @lru_cache(maxsize=200_000)
-def canonical(
-    smiles:str, # SMILES of one molecule or, with dots, of several
-)->str|None: # Canonical SMILES, molecules in alphabetical order; None if not valid
-    "The one spelling of molecules, without maps; `TypeError` for what is no text"
+def canonical(smiles:str)->str|None: # In alphabetical order; None if not valid
+    "The one spelling of `smiles`, perhaps of several, no maps; `TypeError` for no text"
     if not isinstance(smiles, str): raise TypeError(
         f"smiles must be a text, not {type(smiles).__name__}: {smiles!r:.60}")
     molecules = [canonical_molecule(remove_maps(m)) for m in smiles.split(".")]
     return None if None in molecules else ".".join(sorted(molecules))
-
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #cd85e04d
 def _form(smiles, make):
@@ -43,20 +40,16 @@ def _form(smiles, make):
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #7596e19f
 @lru_cache(maxsize=200_000)
-def without_salts(
-    smiles:str, # SMILES of one molecule or, with dots, of several
-)->str|None: # Canonical SMILES; None when it is not valid
-    "The largest molecule, organic before others, without charges that hydrogens mend"
+def without_salts(smiles:str)->str|None: # Canonical SMILES; None when it is not valid
+    "The largest of `smiles`, organic ones first, without charges that hydrogens mend"
     from rdkit.Chem.MolStandardize import rdMolStandardize as standard
     largest, uncharge = standard.LargestFragmentChooser(True), standard.Uncharger()
     return _form(smiles, lambda mol: uncharge.uncharge(largest.choose(mol)))
 
 # %% ../../nbs/tasks/08_chemistry.ipynb #caea574e
 @lru_cache(maxsize=200_000)
-def by_inchi(
-    smiles:str, # SMILES of one molecule or, with dots, of several
-)->str|None: # Canonical SMILES of its InChI, or of itself if that is not read
-    "The spelling that SMILES with the same standard InChI share"
+def by_inchi(smiles:str)->str|None: # Of its InChI, or of itself if that is not read
+    "The canonical SMILES that all `smiles` with the same standard InChI share"
     Chem, _ = rdkit_modules()
     return _form(smiles, lambda mol: Chem.MolFromInchi(Chem.MolToInchi(mol)))
 
@@ -84,10 +77,8 @@ def same_but_for_pieces(
     return _main_piece(a) == _main_piece(b) and small <= big
 
 @patch
-def same_product(self:MoleculeSet,
-    i:int, # Of a member
-)->int|None: # Of an earlier member; None: there is none
-    "The first member that is the same but for further pieces"
+def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
+    "The first member before member `i` that is the same but for further pieces"
     return next((j for j, text in enumerate(self.keys[:i])
                  if same_but_for_pieces(text, self.keys[i])), None)
 
@@ -131,13 +122,13 @@ def picture(
 # %% ../../nbs/tasks/08_chemistry.ipynb #a2e00001
 @patch
 def drawn(self:MoleculeSet, i:int):
-    "Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"
+    "Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"
     whole = self.open is None or not self.open[i]
     return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
 
 @patch
 def picture(self:MoleculeSet, i:int, size=(200, 140)):
-    "Member i as SVG"
+    "Member `i`, from 0, as SVG of a `size`: width and height, pixels"
     mol, marks = self.drawn(i)
     return molecule_svg(mol, size, **marks)
 

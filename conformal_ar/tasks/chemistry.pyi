@@ -5,35 +5,27 @@ from ..procedures.equivalence import ClassSet
 from ..theory.guarantee import Guarantee
 from ..search.sets import PredictionSet
 def canonical(smiles: str) -> str | None:
-    """The one spelling of molecules, without maps; `TypeError` for what is no text
-
-    smiles: SMILES of one molecule or, with dots, of several"""
+    """The one spelling of `smiles`, perhaps of several, no maps; `TypeError` for no text"""
     ...
 def _form(smiles, make):
     """Canonical SMILES of what is made of a molecule; None when it is not valid"""
     ...
 def without_salts(smiles: str) -> str | None:
-    """The largest molecule, organic before others, without charges that hydrogens mend
-
-    smiles: SMILES of one molecule or, with dots, of several"""
+    """The largest of `smiles`, organic ones first, without charges that hydrogens mend"""
     ...
 def by_inchi(smiles: str) -> str | None:
-    """The spelling that SMILES with the same standard InChI share
-
-    smiles: SMILES of one molecule or, with dots, of several"""
+    """The canonical SMILES that all `smiles` with the same standard InChI share"""
     ...
 class MoleculeSet(ClassSet):
     """A prediction set of molecules, each with the probability of all its strings"""
     def same_product(self, i: int) -> int | None:
-        """The first member that is the same but for further pieces
-
-        i: Of a member"""
+        """The first member before member `i` that is the same but for further pieces"""
         ...
     def drawn(self, i: int):
-        """Member i as RDKit's molecule, of an open line an empty one; marks of its drawing"""
+        """Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"""
         ...
     def picture(self, i: int, size=(200, 140)):
-        """Member i as SVG"""
+        """Member `i`, from 0, as SVG of a `size`: width and height, pixels"""
         ...
     def _repr_html_(self): ...
     def _repr_svg_(self): ...

@@ -151,7 +151,7 @@ def best_answers(
 
 # %% ../../nbs/tasks/24_edit_answers.ipynb #029ce960
 def save_edits(
-    net:EditNet,
+    net:EditNet, # On any device, in any dtype
     folder:str|Path, # Made if need be
 ):
     "Write a model, its weights in 16 bits"

@@ -67,6 +67,7 @@ def best_answers(ar: EditScripts, sources: list, floor: float=-10.0, max_candida
 def save_edits(net: EditNet, folder: str | Path):
     """Write a model, its weights in 16 bits
 
+    net: On any device, in any dtype
     folder: Made if need be"""
     ...
 def load_edits(folder: str | Path | None=None, engine: str | None=None) -> EditScripts:

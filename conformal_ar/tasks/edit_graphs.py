@@ -19,7 +19,7 @@ from .edit_rules import FIRST
 
 # %% ../../nbs/tasks/26_edit_graphs.ipynb #ed970007
 class EditGraphs(Seq2SeqGraphs):
-    "The model of edits as graphs"
+    "The model of edits as graphs: `config` of EditConfig, `weights` by name, as arrays"
     def __init__(self, config:dict, weights:dict):
         c, d = config, config["width"]//config["heads"]
         super().__init__(c, weights, c["heads"], d, c["decoder"], "relu2")
@@ -91,11 +91,8 @@ class EditGraphs(Seq2SeqGraphs):
 
 # %% ../../nbs/tasks/26_edit_graphs.ipynb #ed970009
 class CompiledEdits:
-    "The network of edits in ONNX Runtime"
-    def __init__(self,
-        config:EditConfig,
-        weights:dict, # Name to tensor, as of state_dict
-    ):
+    "The network of edits in ONNX Runtime: `config` has sizes, `weights` are by name"
+    def __init__(self, config:EditConfig, weights:dict):
         self.config, self._weights = config, weights
         arrays = {name: w.float().numpy() for name, w in weights.items()}
         self.engine = Engine(EditGraphs(asdict(config), arrays))

@@ -43,10 +43,8 @@ def _features(atom, size, double):
             min(size.bit_length() - 1, 7))
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #2c759aa6
-def atom_graph(
-    mol:object, # Flat RDKit molecule, numbered
-)->AtomGraph:
-    "The graph of a source"
+def atom_graph(mol:object)->AtomGraph:
+    "The graph of a source, given as its flat RDKit molecule `mol`, numbered"
     orders = {order: k for k, order in enumerate(ORDERS.values())}
     n = mol.GetNumAtoms()
     pieces, size, double = np.zeros(n, np.uint8), [0]*n, [0]*n
@@ -84,10 +82,9 @@ def relations(
     return out.masked_fill_(~both, 0)
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #759b292d
-def batch_graphs(
-    graphs:list[AtomGraph],
-)->tuple: # [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations
-    "Several sources as one batch"
+def batch_graphs(graphs:list[AtomGraph])->tuple:
+    """Sources, as B `graphs` of n atoms at most, as one batch.
+    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
     pieces = pad_rows([g.pieces for g in graphs], -1)
     related = relations(pad_rows([g.bonds for g in graphs]), pieces)
     return pad_rows([g.features for g in graphs]), pieces >= 0, related
@@ -189,7 +186,7 @@ class _Decoder(_Encoder):
 
 # %% ../../nbs/tasks/23_edit_model.ipynb #56fe0587
 class EditNet(nn.Module):
-    "From atoms and bonds to scripts"
+    "The network from atoms and bonds to scripts, of the sizes in `config`"
     def __init__(self, config:EditConfig=EditConfig()):
         super().__init__()
         c, d = config, config.width

@@ -16,9 +16,7 @@ def _features(atom, size, double):
     """The eight features of an atom"""
     ...
 def atom_graph(mol: object) -> AtomGraph:
-    """The graph of a source
-
-    mol: Flat RDKit molecule, numbered"""
+    """The graph of a source, given as its flat RDKit molecule `mol`, numbered"""
     ...
 def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
     """How each two atoms are related
@@ -27,7 +25,8 @@ def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
     pieces: [B, n], −1 on padding"""
     ...
 def batch_graphs(graphs: list[AtomGraph]) -> tuple:
-    """Several sources as one batch"""
+    """Sources, as B `graphs` of n atoms at most, as one batch.
+    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
     ...
 @dataclass(frozen=True)
 class EditConfig:
@@ -86,7 +85,7 @@ class _Decoder(_Encoder):
     def __init__(self, c): ...
     def forward(self, x, keys, bias, past: tuple | None, causal, rows): ...
 class EditNet(nn.Module):
-    """From atoms and bonds to scripts"""
+    """The network from atoms and bonds to scripts, of the sizes in `config`"""
     answer: Any
     ask: Any
     atoms: Any

@@ -25,15 +25,13 @@ PAD, END, KEEP_ID = 0, 1, FIRST - 1
 ORDER_IDS = range(2, 2 + len(ORDERS))
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #f97dfc23
-def script_ids(
-    text:str, # A script
-)->list[int]: # Without an end token
-    "Token ids of a script"
+def script_ids(text:str)->list[int]: # Without an end token
+    "Token ids of a script `text`"
     return [FIRST + int(t[1:]) if t[0] == "@" else WORDS.index(t)
             for t in script_tokens(text)]
 
 def ids_script(ids:object)->str:
-    "The script of token ids, without end and padding"
+    "The script of token `ids` [T], of which end and padding are left out"
     ids = [int(i) for i in ids if i not in (PAD, END)]
     return "".join(WORDS[i] if i < FIRST else f"@{i - FIRST}" for i in ids)
 
@@ -59,7 +57,7 @@ def _read(ids):
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #c8714608
 class ScriptRules:
-    "What may come next in scripts of one source"
+    "What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"
     def __init__(self, source:str):
         self.mol = source_molecule(source)
         if self.mol is None: raise ValueError(f"{source!r:.80} is no valid SMILES")
@@ -80,7 +78,7 @@ class ScriptRules:
         self.states = [WORDS.index(s) if s in STATES else 0 for s in states]
 
     def first_of_alike(self, named:list):
-        "[n] is an atom the first of those that symmetry exchanges?"
+        "[n] is an atom the first of those alike, where atoms `named` are told apart?"
         key = tuple(dict.fromkeys(named))
         if key not in self.seen:
             self.seen[key] = np.ones(self.n, bool)
@@ -138,10 +136,8 @@ def _states(self:ScriptRules, p, a):
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #b6116589
 @patch
-def allowed(self:ScriptRules,
-    ids:object, # Of the tokens so far
-)->np.ndarray: # [28 + n] bool
-    "Which tokens may come next; the end wherever a script may stop"
+def allowed(self:ScriptRules, ids:object)->np.ndarray: # [28 + n] bool
+    "Which tokens may come after `ids`; the end wherever a script may stop"
     p, out = _read(ids), np.zeros(FIRST + self.n, bool)
     named = [int(i) - FIRST for i in ids if i >= FIRST]
     alike = self.first_of_alike(named) if len(p.open) < 2 else None
@@ -164,10 +160,8 @@ def allowed(self:ScriptRules,
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #765eaf79
 @patch
-def product(self:ScriptRules,
-    ids:object, # Of a script
-)->str|None: # Canonical SMILES; None where there is none
-    "What a script gives"
+def product(self:ScriptRules, ids:object)->str|None: # Canonical SMILES
+    "What the script of token `ids` gives; None where that is no molecule"
     text = ids_script(ids)
     if text not in self.known:
         self.known[text] = apply_script(self.mol, read_script(text))
@@ -177,10 +171,8 @@ def product(self:ScriptRules,
 _kinds = {"|1": "single", "|2": "double", "|3": "triple", "|a": "aromatic"}
 
 @patch
-def words(self:ScriptRules,
-    ids:object, # Of the tokens so far
-)->str: # Ends with dots
-    "An unfinished script in words"
+def words(self:ScriptRules, ids:object)->str: # Ends with dots
+    "The unfinished script of token `ids` in words"
     p = _read(ids)
     def name(i): return f"{self.flat.GetAtomWithIdx(i).GetSymbol()}{i + 1}"
     def said(a, b, what):
@@ -196,8 +188,6 @@ def words(self:ScriptRules,
 
 # %% ../../nbs/tasks/22_edit_rules.ipynb #14bd8c26
 @lru_cache(maxsize=1_000)
-def script_rules(
-    source:str, # SMILES
-)->ScriptRules: # With what they found before
-    "The rules of a source, kept for the next call"
+def script_rules(source:str)->ScriptRules: # With what they found before
+    "The rules of a `source` (SMILES), kept for the next call"
     return ScriptRules(source)

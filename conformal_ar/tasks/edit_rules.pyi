@@ -10,12 +10,10 @@ END: Any
 KEEP_ID: Any
 ORDER_IDS: Any
 def script_ids(text: str) -> list[int]:
-    """Token ids of a script
-
-    text: A script"""
+    """Token ids of a script `text`"""
     ...
 def ids_script(ids: object) -> str:
-    """The script of token ids, without end and padding"""
+    """The script of token `ids` [T], of which end and padding are left out"""
     ...
 class _Prefix(NamedTuple):
     """What a prefix of a script has said"""
@@ -26,7 +24,7 @@ def _read(ids):
     """The parts of a prefix"""
     ...
 class ScriptRules:
-    """What may come next in scripts of one source"""
+    """What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"""
     bonds: Any
     flat: Any
     kinds: Any
@@ -37,7 +35,7 @@ class ScriptRules:
     states: Any
     def __init__(self, source: str): ...
     def first_of_alike(self, named: list):
-        """[n] is an atom the first of those that symmetry exchanges?"""
+        """[n] is an atom the first of those alike, where atoms `named` are told apart?"""
         ...
     def _after(self, p, kind, a, b):
         """Does an edit of a kind, or with any of some atoms b, stand after the last one?"""
@@ -52,23 +50,15 @@ class ScriptRules:
         """States that an atom may get"""
         ...
     def allowed(self, ids: object) -> np.ndarray:
-        """Which tokens may come next; the end wherever a script may stop
-
-        ids: Of the tokens so far"""
+        """Which tokens may come after `ids`; the end wherever a script may stop"""
         ...
     def product(self, ids: object) -> str | None:
-        """What a script gives
-
-        ids: Of a script"""
+        """What the script of token `ids` gives; None where that is no molecule"""
         ...
     def words(self, ids: object) -> str:
-        """An unfinished script in words
-
-        ids: Of the tokens so far"""
+        """The unfinished script of token `ids` in words"""
         ...
 _kinds: Any
 def script_rules(source: str) -> ScriptRules:
-    """The rules of a source, kept for the next call
-
-    source: SMILES"""
+    """The rules of a `source` (SMILES), kept for the next call"""
     ...

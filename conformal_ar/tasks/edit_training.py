@@ -26,8 +26,7 @@ from conformal_ar.tasks.edits import pointers, script_text, twins
 from conformal_ar.tasks.mapped_edits import MappedReaction, find_script
 from conformal_ar.tasks.reaction_archives import find_archive, read_archive
 from conformal_ar.tasks.reaction_files import reaction_texts
-from conformal_ar.tasks.smiles_spellings import (
-    has_maps, rdkit_modules, read_molecule)
+from conformal_ar.tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule
 from conformal_ar.tasks.training import Muon, Run, sized_batches
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #1ab47716
@@ -35,10 +34,8 @@ EDIT_PARTS = {"train": (("valid", 0, None), ("test", 2_000, 20_000)),
               "valid": (("test", 0, 2_000),)}
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #534cf90e
-def archive_reactions(
-    part:str, # Train or valid
-)->list[tuple]: # Left and right side, with maps
-    "Reactions of the archives of USPTO-MIT; `ValueError` for another part"
+def archive_reactions(part:str)->list[tuple]: # Left and right side, with maps
+    "Reactions of USPTO-MIT's archives; `ValueError` unless `part` is train or valid"
     if part not in EDIT_PARTS:
         raise ValueError(f"part must be train or valid, not {part!r}")
     lines = [l for name, a, b in EDIT_PARTS[part]
@@ -46,18 +43,14 @@ def archive_reactions(
     return [tuple(l.split()[0].split(">>")) for l in lines]
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #58666ee6
-def further_reactions(
-    path:str|Path, # As for reaction_texts
-)->list[tuple]: # Left and right side of those with maps
-    "Reactions of a file, reagents among the reactants"
+def further_reactions(path:str|Path)->list[tuple]: # Both sides of those with maps
+    "Reactions of the file `path`, as for `reaction_texts`; reagents are reactants"
     sides = (text.split(">") for _, text in reaction_texts(path) if has_maps(text))
     return [(".".join(filter(None, (a, b))), c) for a, b, c in sides]
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #58666ee7
-def main_product(
-    right:str, # SMILES of all products
-)->str: # The largest molecule; all of them where some are ions
-    "A recorded product without side products"
+def main_product(right:str)->str: # All molecules where some are ions
+    "The largest molecule of `right`, the SMILES of all recorded products"
     Chem, found = rdkit_modules()[0], [*map(read_molecule, right.split("."))]
     if None in found or any(map(Chem.GetFormalCharge, found)): return right
     sizes = [m.GetNumHeavyAtoms() for m in found]
@@ -72,7 +65,7 @@ class EditRow(NamedTuple):
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #31dccf4b
 def edit_row(reaction:MappedReaction)->EditRow:
-    "A recorded reaction as numbers"
+    "The graph, token ids and twins of a recorded `reaction`"
     ids = np.array(script_ids(script_text(reaction.script)), np.uint16)
     named, at = pointers(reaction.script), np.flatnonzero(ids >= FIRST)
     left = [(place, i) for k, place in enumerate(at)
@@ -83,25 +76,22 @@ def edit_row(reaction:MappedReaction)->EditRow:
 # %% ../../nbs/tasks/25_edit_training.ipynb #6fe35539
 def write_rows(
     path:str|Path, # A .npz file
-    rows:list[EditRow],
+    rows:list[EditRow], # Reactions
 ):
     "Write rows as flat arrays"
-    columns = dict(features=[r.graph.features for r in rows],
-                   pieces=[r.graph.pieces for r in rows],
-                   bonds=[r.graph.bonds for r in rows],
-                   ids=[r.ids for r in rows], twins=[r.twins for r in rows])
+    columns = {k: [getattr(r.graph, k) for r in rows] for k in AtomGraph._fields}
+    columns |= dict(ids=[r.ids for r in rows], twins=[r.twins for r in rows])
     flat = {k: np.concatenate(v) for k, v in columns.items()}
     sizes = {f"{k}_sizes": [len(x) for x in v] for k, v in columns.items()}
     np.savez_compressed(path, **flat, **sizes)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #3bf5cced
 def read_rows(path:str|Path)->list[EditRow]:
-    "What write_rows wrote"
+    "The reactions that `write_rows` wrote into the .npz file `path`"
     with np.load(path) as file:
-        columns = {k: np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
-                   for k in ("features", "pieces", "bonds", "ids", "twins")}
-    graphs = map(AtomGraph, columns["features"], columns["pieces"], columns["bonds"])
-    return list(map(EditRow, graphs, columns["ids"], columns["twins"]))
+        def column(k): return np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
+        graphs = map(AtomGraph, *map(column, AtomGraph._fields))
+        return list(map(EditRow, graphs, column("ids"), column("twins")))
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #ad55a9b1
 def prepare_rows(
@@ -129,7 +119,7 @@ def prepare_rows(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #2f3e42e1
 def batch_scripts(
-    rows:list[EditRow],
+    rows:list[EditRow], # [B] reactions, their scripts shorter than T
     n:int, # Atoms of the largest source
 )->tuple: # [B, T] tokens that go in; [B, T] that come out; [B, T, n] twins
     "Scripts as one batch"
@@ -142,8 +132,8 @@ def batch_scripts(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #208d4b11
 def script_losses(
-    net:EditNet,
-    rows:list[EditRow],
+    net:EditNet,        # It computes in the dtype of its attribute compute
+    rows:list[EditRow], # [B] reactions, one batch
 )->tuple: # [B] nats; [B] is each token the most probable one?
     "The loss of each script"
     graphs = batch_graphs([r.graph for r in rows])
@@ -173,8 +163,8 @@ EDITS_POCKET = EditPreset()
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #9e1643ee
 def edit_optimisers(
-    net:EditNet,
-    preset:EditPreset,
+    net:EditNet, # Whose weights they train
+    preset:EditPreset, # With the three rates at their peaks
 )->list:
     "For the matrices, for the tables of relations, and for the rest"
     named = dict(net.named_parameters())
@@ -189,13 +179,13 @@ def edit_optimisers(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #e37a3d8c
 def edit_losses(net:torch.nn.Module, rows:list):
-    "Nats of each script and all tokens; while it trains, in 16 bits"
+    "[B] nats by `net` of scripts of `rows`, all tokens; while it trains, in 16 bits"
     net.compute = torch.bfloat16 if net.training else torch.float32
     return script_losses(net, rows)[0], sum(len(r.ids) + 1 for r in rows)
 
 def edit_run(
     folder:str|Path, # Of the checkpoint
-    preset:EditPreset=EDITS_POCKET,
+    preset:EditPreset=EDITS_POCKET, # Sizes, rates and steps of warm-up
     seed:int=0, # Of the first weights
     start:str|Path|None=None, # Folder of a model to begin with instead
 )->Run:
@@ -208,8 +198,8 @@ def edit_run(
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #3758ad18
 def edit_batches(
-    rows:list[EditRow],
-    preset:EditPreset=EDITS_POCKET,
+    rows:list[EditRow], # Reactions to draw from
+    preset:EditPreset=EDITS_POCKET, # It says how many atoms a batch has
     seed:int=0, # Of the order
 ):
     "Batches of sources of about one size, without end"
@@ -218,8 +208,8 @@ def edit_batches(
 # %% ../../nbs/tasks/25_edit_training.ipynb #8487c40b
 @torch.inference_mode()
 def validate_edits(
-    net:EditNet,
-    rows:list[EditRow],
+    net:EditNet, # Put into evaluation mode and float32
+    rows:list[EditRow], # Reactions that it was not trained on
 )->tuple: # Nats of a script, share with every token right
     "How rows fare"
     net.eval().compute = torch.float32
@@ -238,10 +228,9 @@ def mean_weights(
     for p, q in zip(net.parameters(), before.parameters()): p.lerp_(q, .5)
 
 # %% ../../nbs/tasks/25_edit_training.ipynb #5d53f776
-def training_rows(
-    folder:str|Path, # Of prepare_rows
-)->tuple: # Rows to train on, those of the archives twice; 500 to validate
-    "All rows that fit the pocket preset"
+def training_rows(folder:str|Path)->tuple:
+    """All rows in `folder`, by `prepare_rows`, that fit the pocket preset.
+    Those to train on, of the archives twice; 500 to validate"""
     rows = {part: [r for path in sorted(Path(folder).glob(f"{part}[0-9]*.npz"))
                    for r in read_rows(path)] for part in ("train", "valid", "more")}
     fits = lambda r: (len(r.graph.features) <= EDITS_POCKET.most_atoms

@@ -36,19 +36,15 @@ class Script(NamedTuple):
 _token = re.compile(r"@\d+|\|[0123a]|q-?\dh\d|&")
 
 # %% ../../nbs/tasks/20_edits.ipynb #4746100a
-def script_tokens(
-    text:str, # A script
-)->list[str]: # Pointers, orders, states and `&`
-    "The tokens of a script; `ValueError` if it is none"
+def script_tokens(text:str)->list[str]: # Pointers, orders, states and &
+    "The tokens of a script `text`; `ValueError` if it is none"
     found = _token.findall(text)
     if "".join(found) != text: raise ValueError(f"{text!r} is no script of edits")
     return found
 
 # %% ../../nbs/tasks/20_edits.ipynb #5a9ec825
-def read_script(
-    text:str, # Such as @1@4|1@1@3|0
-)->Script:
-    "Read a script; `ValueError` where a token is misplaced"
+def read_script(text:str)->Script: # Of a text such as @1@4|1@1@3|0
+    "Read the script `text`; `ValueError` where a token is misplaced"
     left = script_tokens(text)[::-1]
     edits, keep = [], []
     def take(allowed):
@@ -69,17 +65,15 @@ def read_script(
 
 # %% ../../nbs/tasks/20_edits.ipynb #ba69d552
 def script_text(script:Script)->str:
-    "Write a script; the inverse of read_script"
+    "Write a `script` as text; the inverse of `read_script`"
     def one(e):
         if e.second is None: return f"@{e.first}{e.state}"
         return f"@{e.first}@{e.second}{e.order}"
     return "".join([*map(one, script.edits), *(f"{KEEP}@{k}" for k in script.keep)])
 
 # %% ../../nbs/tasks/20_edits.ipynb #28c2f014
-def flat_molecule(
-    mol:object, # RDKit molecule
-): # A copy
-    "The same atoms and bonds without maps, isotopes and stereo marks"
+def flat_molecule(mol:object):
+    "A copy of RDKit's `mol` without maps, isotopes and stereo marks"
     mol = rdkit_modules()[0].Mol(mol)
     for a in mol.GetAtoms():
         a.SetAtomMapNum(0)
@@ -88,10 +82,8 @@ def flat_molecule(
     return mol
 
 # %% ../../nbs/tasks/20_edits.ipynb #1029d170
-def number_atoms(
-    mol:object, # RDKit molecule, several pieces allowed
-)->tuple: # The molecule renumbered; its old numbers in the new order
-    "Number atoms in the order of the flat canonical SMILES"
+def number_atoms(mol:object)->tuple: # Renumbered; its old numbers in the new order
+    "Number the atoms of RDKit's `mol` in the order of its flat canonical SMILES"
     Chem, flat = rdkit_modules()[0], flat_molecule(mol)
     Chem.MolToSmiles(flat) # notes the order
     order = list(map(int, re.findall(r"\d+", flat.GetProp("_smilesAtomOutputOrder"))))
@@ -106,16 +98,14 @@ def _sides(text):
     if len(sides) in (1, 3): return (*sides, "", "")[:3]
     raise ValueError("more than one reaction arrow, or half of one")
 
-def flask(
-    text:str, # SMILES of a mixture or of a reaction, perhaps with an extension |...|
-)->str: # SMILES of a mixture
-    "What stands before the product"
+def flask(text:str)->str: # SMILES of a mixture
+    "What stands before the product in `text`, a mixture or reaction, perhaps with |…|"
     return ".".join(filter(None, _sides(text)[:2]))
 
-def source_molecule(
-    source:str, # SMILES; reagents in the middle of a reaction SMILES are no exception
-): # RDKit molecule, its atoms numbered; None when it is not valid
-    "The molecule that scripts speak of; `ValueError` where a product is named"
+def source_molecule(source:str):
+    """RDKit's molecule that scripts speak of, its atoms numbered; None if not valid.
+    `source` is SMILES, perhaps with reagents in the middle; `ValueError` for one that
+    names a product, `TypeError` for no text"""
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
     if _sides(source)[2]: raise ValueError(
@@ -183,7 +173,7 @@ def product_molecule(
 
 # %% ../../nbs/tasks/20_edits.ipynb #531b696b
 def pointers(script:Script)->list[int]:
-    "Atoms in the order in which a script names them"
+    "Atoms in the order in which a `script` names them, one as often as it is named"
     edited = [i for e in script.edits for i in e[:2] if i is not None]
     return edited + list(script.keep)
 
@@ -200,10 +190,8 @@ def apply_script(
     return Chem.MolToSmiles(again) if again else None
 
 # %% ../../nbs/tasks/20_edits.ipynb #832c8356
-def atom_kinds(
-    mol:object, # RDKit molecule
-)->list[tuple]: # Of atoms
-    "What orders edits: element, neighbours, hydrogens, charge"
+def atom_kinds(mol:object)->list[tuple]: # Of atoms
+    "What orders edits of RDKit's `mol`: element, neighbours, hydrogens, charge"
     def near(a):
         return sorted((n.GetAtomicNum() for n in a.GetNeighbors()), reverse=True)
     return [(a.GetAtomicNum(), near(a), a.GetTotalNumHs(), a.GetFormalCharge())
@@ -213,7 +201,7 @@ def atom_kinds(
 def edit_place(
     mol:object, # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
-    edit:Edit,
+    edit:Edit, # A change of a bond or of an atom
 )->tuple: # Scripts ascend in this
     "Where an edit stands in a script: form, change, break, atoms"
     a, b = edit[:2]

@@ -35,7 +35,7 @@ class Additions(Task):
         return parts["held_out"], parts["train"]
 
     def clean_input(self, x, model:object):
-        "A sum as the model was trained on; what is none is refused, not answered"
+        "A sum as the model was trained on; `ValueError` for what is none, no answer"
         sum_of_two = r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*" # 007 is 7
         found = re.fullmatch(sum_of_two, x.text, re.ASCII)
         if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
@@ -134,12 +134,14 @@ class Reactions(Molecules):
     demo_procedures = {"level-sets": {}}
 
     def open(self, device=None, dtype=None, engine=None):
+        "The model of edits; `ValueError` for a device that is not the CPU"
         from conformal_ar.tasks.edit_answers import load_edits
         if device not in (None, "cpu"):
             raise ValueError(f"the model of edits runs on the cpu, not on {device}")
         return load_edits(engine=engine)
 
     def procedure(self, kind):
+        "`ProductSets`; `ValueError` where it is not of the kind"
         from conformal_ar.procedures.levelsets import ConformalLevelSets
         from conformal_ar.tasks.product_sets import ProductSets
         if issubclass(ProductSets, kind): return ProductSets
@@ -172,6 +174,7 @@ class SmilesReactions(Molecules):
 # %% ../../nbs/tasks/30_known_tasks.ipynb #b2989bde
 @patch
 def check_data(self:Molecules):
+    "`FileNotFoundError` where an archive is missing, which says how to get it"
     from conformal_ar.tasks.reaction_archives import find_archive
     if all(find_archive(p) for p in ("valid", "test")): return
     load = ("from conformal_ar.tasks.reaction_archives import load_reactions; "
@@ -184,10 +187,8 @@ def check_data(self:Molecules):
 # %% ../../nbs/tasks/30_known_tasks.ipynb #10fbd10f
 TASKS = {task.name: task for task in (Additions(), SmilesReactions(), Reactions())}
 
-def task_named(
-    name:str|None, # None, or a name that nobody knows, for texts of any kind
-)->Task:
-    "The task of a name"
+def task_named(name:str|None)->Task:
+    "The task of a `name`; for None, or one nobody knows, that of texts of any kind"
     return TASKS.get(name) or Task()
 
 def open_model(

@@ -134,7 +134,7 @@ def coloured_product(
     return product, _highlights(product, numbers, _colours(mol, script))
 
 def coloured_source(mol:object, script:object):
-    "A source, with the same colours"
+    "The source `mol`, with colours of what `script` changes, as `coloured_product`"
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
 def draw_script(
@@ -149,10 +149,8 @@ def draw_script(
             f"<code>{script_text(script)}</code>")
 
 # %% ../../nbs/tasks/21_mapped_edits.ipynb #d3a2c6a1
-def round_trip(
-    reactions:list, # Pairs of left and right sides, with maps
-)->dict: # Counts; tokens and edits by their number
-    "How many reactions can be said, and with how many tokens and edits"
+def round_trip(reactions:list)->dict: # Counts; tokens and edits by their number
+    "How many `reactions`, pairs of sides with maps, can be said; with how many tokens"
     tokens, edits, pieces, n = Counter(), Counter(), 0, 0
     for n, (left, right) in enumerate(reactions, 1):
         if (found := find_script(left, right)) is None: continue

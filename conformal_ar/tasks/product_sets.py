@@ -41,26 +41,26 @@ class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
     maps:bool=False # Are reactions and side products among its columns?
 
-    def is_open(self, i:int): return self.open is not None and bool(self.open[i])
+    def is_open(self, i:int):
+        "Is member `i` an open line?"
+        return self.open is not None and bool(self.open[i])
 
     def script(self, i:int):
-        "How the source becomes member i; of an open line, the changes so far"
+        "How the source becomes member `i`; of an open line, the changes so far"
         for n in range(len(self.tokens[i]), -1, -1):
             try: return read_script(ids_script(self.tokens[i][:n]))
             except ValueError:
                 if not self.is_open(i): raise
 
     def drawn(self, i:int):
-        "Member i, or the source of an open line, with colours of the bonds that change"
+        "Member `i`, or the source of an open line, with colours of bonds that change"
         draw = coloured_source if self.is_open(i) else coloured_product
         return draw(script_rules(self.input).mol, self.script(i))
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #a01fc98d
 @patch
-def reaction(self:ProductSet,
-    i:int, # Of a member
-)->str: # SMILES of source>>product
-    "The reaction that gives a member, with atom maps; of an open line the source alone"
+def reaction(self:ProductSet, i:int)->str: # SMILES of source>>product
+    "The reaction that gives member `i`, with atom maps; of an open line the source"
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     left, goes_on = Chem.Mol(mol), self.is_open(i)
     right = Chem.Mol() if goes_on else product_molecule(mol, self.script(i))
@@ -73,10 +73,8 @@ def reaction(self:ProductSet,
 
 # %% ../../nbs/tasks/27_product_sets.ipynb #61bad2f9
 @patch
-def side_products(self:ProductSet,
-    i:int, # Of a member
-)->list[str]: # Canonical SMILES
-    "Other pieces that its edits touch, hydrogens filled up where valence asks for them"
+def side_products(self:ProductSet, i:int)->list[str]: # Canonical SMILES
+    "Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"
     if self.is_open(i): return []
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     script = self.script(i)
@@ -101,7 +99,8 @@ def more(self:ProductSet)->dict: # Column to values of all members
 BUDGET = 64 # prefixes; more find hardly any further product
 
 class ProductSets(ConformalLevelSets):
-    "Level sets of scripts, merged by product"
+    """Level sets of scripts, merged by product.
+    `TypeError` for a model that writes no edits; `ValueError` for groups by length"""
     functions = "group", "canonicalize"
     by_class = True # a score is that of a product, not of a script
     maps = False # do sets give reactions with atom maps, and side products?
@@ -170,7 +169,7 @@ def _scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
 
 @patch
 def target_scores(self:ProductSets, pairs, batch_size=None, **kwargs):
-    "[T, 1] scores of the best scripts that give the products; −∞ for none"
+    "[T, 1] scores of the products' best scripts, −∞ for none; `batch_size` is ignored"
     return self.scores_and_ranks(pairs, **kwargs)[0][:, None]
 
 @patch

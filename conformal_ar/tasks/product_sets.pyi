@@ -11,22 +11,20 @@ from .edit_answers import EditScripts
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""
     maps: bool = ...
-    def is_open(self, i: int): ...
+    def is_open(self, i: int):
+        """Is member `i` an open line?"""
+        ...
     def script(self, i: int):
-        """How the source becomes member i; of an open line, the changes so far"""
+        """How the source becomes member `i`; of an open line, the changes so far"""
         ...
     def drawn(self, i: int):
-        """Member i, or the source of an open line, with colours of the bonds that change"""
+        """Member `i`, or the source of an open line, with colours of bonds that change"""
         ...
     def reaction(self, i: int) -> str:
-        """The reaction that gives a member, with atom maps; of an open line the source alone
-
-        i: Of a member"""
+        """The reaction that gives member `i`, with atom maps; of an open line the source"""
         ...
     def side_products(self, i: int) -> list[str]:
-        """Other pieces that its edits touch, hydrogens filled up where valence asks for them
-
-        i: Of a member"""
+        """Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"""
         ...
     @property
     def more(self) -> dict:
@@ -34,7 +32,8 @@ class ProductSet(MoleculeSet):
         ...
 BUDGET: int
 class ProductSets(ConformalLevelSets):
-    """Level sets of scripts, merged by product"""
+    """Level sets of scripts, merged by product.
+    `TypeError` for a model that writes no edits; `ValueError` for groups by length"""
     functions: Any
     by_class: bool
     maps: bool
@@ -54,7 +53,7 @@ class ProductSets(ConformalLevelSets):
         """[T] of the best scripts that give products: scores, −∞ for none; ids; ranks"""
         ...
     def target_scores(self, pairs, batch_size=None, **kwargs):
-        """[T, 1] scores of the best scripts that give the products; −∞ for none"""
+        """[T, 1] scores of the products' best scripts, −∞ for none; `batch_size` is ignored"""
         ...
     def scores_and_ranks(self, pairs: Pairs, **kwargs) -> tuple[np.ndarray, np.ndarray]:
         """Of products, each among all products of its source

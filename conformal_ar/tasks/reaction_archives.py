@@ -16,10 +16,8 @@ from .reactions import (
 from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #39bd804d
-def cache_folder(
-    folder:str|Path|None=None # Overrides the environment
-)->Path:
-    "The folder for downloads and cleaned reactions"
+def cache_folder(folder:str|Path|None=None)->Path:
+    "For downloads and cleaned reactions: in `folder`, or where the environment says"
     base = folder or os.environ.get("CONFORMAL_AR_CACHE")
     users = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base or f"{users}/conformal_ar").expanduser()/"uspto-mit"
@@ -55,7 +53,7 @@ def get_archive(
 
 # %% ../../nbs/tasks/07_reaction_archives.ipynb #81a4c4dd
 def read_archive(path:str|Path)->list: # Of lines
-    "The lines of the one text in an archive; `ValueError` if there is none, or cut off"
+    "Lines of the .txt in the .tar.gz `path`; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:
             texts = (m for m in tar if m.isfile() and m.name.endswith(".txt"))

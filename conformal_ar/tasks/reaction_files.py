@@ -23,17 +23,14 @@ class Archive(NamedTuple):
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #bbc0f808
 _url = "https://github.com/connorcoley/rexgen_direct/raw/master/rexgen_direct/data/"
-ARCHIVES = {
-    "train": Archive(
-        "train.txt.tar.gz", 409_035, "b0b0c7cd965a9ec85d07125da9315d5a6b52daf6"),
-    "valid": Archive(
-        "valid.txt.tar.gz", 30_000, "70b24f4319760182c9f636e32f4d0cbae45e0208"),
-    "test": Archive(
-        "test.txt.tar.gz", 40_000, "936a242eeb77f5a2fe3d4c3df97778a178f79379")}
+ARCHIVES = {part: Archive(f"{part}.txt.tar.gz", lines, git) for part, lines, git in (
+    ("train", 409_035, "b0b0c7cd965a9ec85d07125da9315d5a6b52daf6"),
+    ("valid", 30_000, "70b24f4319760182c9f636e32f4d0cbae45e0208"),
+    ("test", 40_000, "936a242eeb77f5a2fe3d4c3df97778a178f79379"))}
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #54e9d005
 def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
-    "The name that git gives to a file's content"
+    "The name that git gives to the content of the file at `path`"
     h = hashlib.sha1(b"blob %d\0" % os.path.getsize(path))
     with open(path, "rb") as f:
         while block := f.read(1 << 20): h.update(block)
@@ -41,7 +38,7 @@ def git_blob_id(path:str|Path)->str: # 40 hexadecimal digits
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #08acb5b0
 def matches(path:str|Path, archive: Archive)->bool:
-    "Whether a file is the archive it should be"
+    "Whether the file at `path` has the content of `archive`, by its git blob id"
     return git_blob_id(path) == archive.git
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #26376e53
@@ -59,7 +56,7 @@ def download(
     folder:str|Path, # Where to put it
     url:str=_url, # Folder on the web that has it
 )->Path: # The verified file
-    "Download and verify; `ConnectionError`, or `ValueError` for another content"
+    "Download; `ConnectionError`, `OSError` (full disk), `ValueError` for other content"
     folder, url = Path(folder), url + archive.name
     path, part = folder/archive.name, folder/(archive.name + ".part")
     try:
@@ -98,10 +95,8 @@ def reaction_texts(
     return found
 
 # %% ../../nbs/tasks/06_reaction_files.ipynb #38baa76a
-def remove_stereo(
-    smiles:str, # SMILES, with or without atom maps
-)->str: # SMILES
-    "Without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
+def remove_stereo(smiles:str)->str: # SMILES, atom maps kept
+    "`smiles` without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
     Chem, mol = rdkit_modules()[0], read_molecule(smiles)
     if mol is None: raise BadReaction("no valid SMILES")
     Chem.RemoveStereochemistry(mol)

@@ -65,10 +65,8 @@ def _without(smiles, what):
     return canonical_molecule(Chem.MolToSmiles(mol))
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #5bafa1eb
-def check_source(
-    text:str, # SMILES of what goes into the flask
-):
-    "`BadReaction` for what RDKit leaves out, and for SMARTS that it reads"
+def check_source(text:str):
+    "`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"
     source = re.sub(r"\s+\|.*\|\s*$", "", text.strip())
     if len(words := source.split()) > 1:
         name = _no_names if _fault(words[0]) == _no_names else (
@@ -201,7 +199,7 @@ def read_source(
     ar:object, # The model that is to read it
     **options, # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
-    "A source as the model reads it; an error that says why it cannot"
+    "A source as the model reads it; `BadReaction` says why it cannot"
     clean, notes = clean_source(x.text, **options)
     clean, left = _known_part(clean, ar)
     if marks_of(clean): left += ["atoms whose bonds change have no stereo marks in "
@@ -232,10 +230,8 @@ class CleanSources(CleanInputs):
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #57c00004
 @patch
-def check(self:CleanSources,
-    inputs # [B] sources
-):
-    "Raise a clear error for the first input that the model cannot take"
+def check(self:CleanSources, inputs):
+    "Raise a clear error for the first of `inputs` [B] that the model cannot take"
     sources = self.spelt(inputs)
     try: self.ar.check(sources)
     except ValueError:

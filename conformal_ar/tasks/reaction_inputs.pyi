@@ -17,9 +17,7 @@ def _without(smiles, what):
     """A molecule without stereochemistry or isotopes"""
     ...
 def check_source(text: str):
-    """`BadReaction` for what RDKit leaves out, and for SMARTS that it reads
-
-    text: SMILES of what goes into the flask"""
+    """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"""
     ...
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
@@ -61,7 +59,7 @@ def _known_part(source, ar):
     """A source without the lone metals that a model has no token for, and a note"""
     ...
 def read_source(x: Input, ar: object, **options) -> tuple:
-    """A source as the model reads it; an error that says why it cannot
+    """A source as the model reads it; `BadReaction` says why it cannot
 
     x: With SMILES as its text
     ar: The model that is to read it"""
@@ -72,9 +70,7 @@ class CleanSources(CleanInputs):
     wrong: Any
     def spelt(self, inputs: list): ...
     def check(self, inputs):
-        """Raise a clear error for the first input that the model cannot take
-
-        inputs: [B] sources"""
+        """Raise a clear error for the first of `inputs` [B] that the model cannot take"""
         ...
 def check_product(target: str, ignore_stereo: bool=False, ignore_isotopes: bool=False) -> str:
     """A product as sets spell it; `BadReaction` where it cannot be read

@@ -45,10 +45,8 @@ def _molecules(side, centre, what):
                   for (smiles, maps), m in found)
 
 # %% ../../nbs/tasks/04_reactions.ipynb #de6aebef
-def parse_reaction(
-    line:str # One line of the data: source>>target edits
-)->Reaction:
-    "A cleaned line (format of Jin et al. 2017); `BadReaction` where it has another"
+def parse_reaction(line:str)->Reaction:
+    "A cleaned `line` source>>target edits (Jin et al. 2017); `BadReaction` for another"
     text, _, edits = line.strip().partition(" ")
     sides = text.split(">>")
     if len(sides) != 2: raise BadReaction("not of the form source>>target")

@@ -25,7 +25,7 @@ from .smiles_tokens import smiles_tokens
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #1307f005
 def chem_modules(needed:str, *names):
-    "Modules of the extra chem; what is `needed` stands in the error where they are not"
+    "Modules of the extra chem; `ImportError` with what is `needed` where they are not"
     try: return [import_module(name) for name in names]
     except ImportError as e:
         raise ImportError(f"{needed}: pip install 'conformal_ar[chem]'") from e
@@ -40,24 +40,23 @@ def rdkit_modules():
 ATOM_MAP = re.compile(r":(\d+)(?=\])")
 
 def has_maps(smiles:str)->bool: # True for [CH3:1]O
-    "Does any atom carry a map number?"
+    "Does any atom of `smiles` carry a map number?"
     return ATOM_MAP.search(smiles) is not None
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #c19dc016
 def remove_maps(smiles:str)->str: # The same molecules, in the same order
-    "Remove the atom maps, as text"
+    "Remove the atom maps from the text of `smiles`"
     return ATOM_MAP.sub("", smiles)
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #b0784cdb
 def read_molecule(smiles:str):
-    "RDKit's molecule, None if it cannot be read: of other letters RDKit drops a first"
+    "RDKit's molecule of `smiles`, None if it cannot be read or is not in ASCII"
+    # RDKit drops a first letter of others
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): return Chem.MolFromSmiles(smiles*smiles.isascii() or "(")
 
-def canonical_molecule(
-    smiles:str # SMILES without dots and maps
-): # The canonical SMILES, None when it cannot be read or is empty
-    "The one spelling of a molecule that RDKit chooses"
+def canonical_molecule(smiles:str):
+    "RDKit's one spelling of `smiles` (no dots, no maps); None if unreadable or empty"
     if (mol := read_molecule(smiles)) is None: return None
     text = rdkit_modules()[0].MolToSmiles(mol)
     if "[H]" in text and text != smiles: # a hydrogen that carried a stereo mark
@@ -66,7 +65,7 @@ def canonical_molecule(
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #8e27984f
 def written_smiles(mol:object, canonical:bool=True):
-    "The SMILES of a molecule, and its atoms in the order in which they stand there"
+    "SMILES of RDKit's `mol`, `canonical` or by atom numbers; its atoms in order there"
     smiles = rdkit_modules()[0].MolToSmiles(mol, canonical=canonical)
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
 
@@ -95,7 +94,7 @@ def follow(
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #9cdc805d
 def mapped_molecule(text:str):
-    "Canonical SMILES without maps, the map of each atom or 0; None twice if unreadable"
+    "Canonical SMILES of `text`, the map of each atom or 0; None twice if unreadable"
     mol, mapped = map(read_molecule, (remove_maps(text), text))
     if mol is None or not mol.GetNumAtoms(): return None, None
     smiles, order = written_smiles(mol)
@@ -107,18 +106,14 @@ def mapped_molecule(text:str):
     return smiles, [maps[i] for i in order]
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #58dd2635
-def bare_token(
-    token:str, # Of a vocabulary
-)->str: # Maybe empty
-    "What a token says of SMILES, without marks of spaces"
+def bare_token(token:str)->str: # Maybe empty
+    "What a `token` of a vocabulary says of SMILES, without marks of spaces"
     return re.sub(r"[\s▁Ġ]", "", token)
 
-def unchanged(text:str): "The same text"; return text
+def unchanged(text:str): "The `text` as it is"; return text
 
-def without_spaces(
-    text:str, # What a model wrote, decoded
-)->str: # SMILES
-    "Without spaces, and without dots at the end"
+def without_spaces(text:str)->str: # SMILES
+    "A model's `text`, decoded, without spaces, and without dots at the end"
     return re.sub(r"\s", "", text).rstrip(".")
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #e817dcce
@@ -131,20 +126,16 @@ class SmilesTask:
     target:Callable=unchanged # SMILES of a product to what the model learnt to write
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #3f89ff7e
-def reaction_t5_prompt(
-    source:str, # SMILES: reactants>reagents, or a mixture
-)->str:
-    "Reactants and reagents under their names; a space where there are no reagents"
+def reaction_t5_prompt(source:str)->str:
+    "Reactants and reagents of `source` by name; a space where there are no reagents"
     reactants, _, rest = source.partition(">")
     return f"REACTANT:{reactants}REAGENT:{rest.strip('>') or ' '}"
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #ce2d6ed3
-def t5chem_prompt(source:str): "The task, then the source"; return "Product:" + source
+def t5chem_prompt(source:str): "The task, then `source`"; return "Product:" + source
 
-def spaced(
-    smiles:str, # A source or a product
-)->str:
-    "Atoms, bonds and the rest with spaces between them (Schwaller et al. 2019)"
+def spaced(smiles:str)->str:
+    "Atoms, bonds and the rest of `smiles`, with spaces between (Schwaller et al. 2019)"
     return " ".join(smiles_tokens(smiles))
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #7d9e2699
@@ -154,6 +145,7 @@ SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's file
 
 # %% ../../nbs/tasks/05_smiles_spellings.ipynb #45c0de01
 def listed_inputs(inputs:list):
+    "The `inputs`, a list of SMILES; `TypeError` where it is one text"
     if not isinstance(inputs, str): return inputs
     raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
 
@@ -165,10 +157,12 @@ class Respelt(Wrapper):
     def check(self, inputs): self.ar.check(self.spelt(inputs))
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids:object): return self.ar.score(self.spelt(inputs), ids)
+    def score(self, inputs, ids:object):
+        "[B, L] log-probabilities of targets `ids` [B, L], inputs as they are spelt"
+        return self.ar.score(self.spelt(inputs), ids)
 
 class CleanInputs(Respelt):
-    "A model that reads each input as its task cleans it"
+    "The model `ar`, which reads of each input the text that `clean` gives, with notes"
     wrong = ValueError
     def __init__(self, ar:Autoregressor, clean:Callable=None):
         super().__init__(ar)
@@ -177,7 +171,7 @@ class CleanInputs(Respelt):
     def fingerprint(self): return self.ar.fingerprint()
 
     def each(self, inputs:list, read:Callable):
-        "What `read` makes of each input; an error names the first that fails"
+        "What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"
         found = []
         for i, text in enumerate(listed_inputs(inputs)):
             if not isinstance(text, str): raise TypeError(
@@ -188,6 +182,7 @@ class CleanInputs(Respelt):
 
     def spelt(self, inputs:list): return self.each(inputs, self.cleaned)
     def cleaned(self, text:str):
+        "What the model reads of an input `text`; `ValueError` where it is refused"
         try: return self.clean(Input(0, text), None)[0]
         except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more
 
@@ -195,19 +190,15 @@ class CleanInputs(Respelt):
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."
 
 class SmilesModel(Respelt):
-    "An `Autoregressor` that reads and writes plain SMILES, whatever its model does"
-    def __init__(self,
-        ar:Autoregressor, # The model, such as an HFSeq2Seq
-        task:SmilesTask, # How it spells
-    ):
+    "Reads and writes plain SMILES, whatever its model `ar` does; `task` says what"
+    def __init__(self, ar:Autoregressor, task:SmilesTask):
         super().__init__(ar)
         self.task = task
 
     def spelt(self, inputs:list):
-        "What the model reads for each source"
+        "What the model reads for each SMILES of `inputs`; `TypeError` for one text"
         return [self.task.prompt(source) for source in listed_inputs(inputs)]
 
-    def spells(self, token:int): return self.task.tokens(token)
     def encode(self, texts): return self.ar.encode([self.task.target(t) for t in texts])
     def decode(self, ids): return [self.task.clean(t) for t in self.ar.decode(ids)]
 

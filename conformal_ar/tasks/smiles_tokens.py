@@ -54,10 +54,8 @@ def smiles_pieces(
     return ["".join(token[c] for c in w) for w in found if len(w) > 1]
 
 # %% ../../nbs/tasks/11_smiles_tokens.ipynb #2d35d9e6
-def smiles_pattern(
-    words:list, # A vocabulary; special tokens begin with <
-)->str: # A regular expression
-    "The pattern of SMILES tokens, after that of the longer pieces of a vocabulary"
+def smiles_pattern(words:list)->str: # A regular expression
+    "The pattern of longer pieces among `words`, but for <…>, and then of SMILES tokens"
     long = [w for w in words if w[0] != "<" and len(smiles_tokens(w)) > 1]
     if not long: return TOKEN
     end = dict(C="(?!l)", B="(?!r)") # of Cl and Br

@@ -56,7 +56,7 @@ def smiles_words(
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c012
 def smiles_net(
-    preset:SmilesPreset,
+    preset:SmilesPreset, # Its architecture and dropout count
     words:list,    # Of smiles_words
     seed:int=0,    # Of the weights
 )->T5ForConditionalGeneration:
@@ -69,7 +69,7 @@ def smiles_net(
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c014
 def smiles_optimisers(
     net:torch.nn.Module, # A T5
-    preset:SmilesPreset,
+    preset:SmilesPreset, # With the rates at their peaks
 )->list:
     "Adam, and Muon for the matrices where the preset says so"
     named = dict(net.named_parameters())

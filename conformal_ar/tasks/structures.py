@@ -15,10 +15,8 @@ from .chemistry import canonical
 from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/28_structures.ipynb #7470dfe5
-def read_smi(
-    path:object, # Text file, or its lines: SMILES, and perhaps a name
-)->list: # (line number from 1, SMILES as it stands there, name)
-    "The lines of a file of SMILES"
+def read_smi(path:object)->list: # (line from 1, SMILES as it stands there, name)
+    "The lines of a file of SMILES, perhaps with names; `path`, or a list of its lines"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)
     for i, line in enumerate(lines, 1):
         smiles, name, *_ = *line.split(None, 1), "", ""
@@ -27,18 +25,14 @@ def read_smi(
     return rows
 
 # %% ../../nbs/tasks/28_structures.ipynb #87954ad1
-def smi_inputs(
-    path:str|Path, # Text file as for read_smi
-)->list: # An Input for each line, its name among the columns
-    "The lines of a file of SMILES as inputs"
+def smi_inputs(path:str|Path)->list: # An Input each, its name among the columns
+    "The lines of a file of SMILES, `path` as for `read_smi`, as inputs"
     return [Input(line, smiles, dict(name=any_text(name)))
             for line, smiles, name in read_smi(path)]
 
 # %% ../../nbs/tasks/28_structures.ipynb #8f41c296
-def read_reactions(
-    path:str|Path, # Text file as for read_smi, a reaction each
-)->list: # (line number, (source, target)); empty lines are no pairs
-    "The reactions of a file; `ValueError` names lines of another form"
+def read_reactions(path:str|Path)->list: # (line number, (source, target))
+    "Reactions of lines of `path` that are not empty; `ValueError` names odd ones"
     rows = [(line, text.split(">")) for line, text, _ in read_smi(path) if text]
     wrong = [line for line, sides in rows if len(sides) != 3]
     if wrong: raise at(path, wrong[0], "not of the form REACTANTS>>PRODUCT")
@@ -53,18 +47,16 @@ def join_roles(
     column:str, # Where the source should stand
 )->dict: # With this column
     "A source from the columns of roles, where it has no column of its own"
-    if not isinstance(row, dict) or column in row: return row
+    if not isinstance(row, dict) or str(row.get(column) or "").strip(): return row
     own = {c: _role.fullmatch(re.sub(r"smiles|[\s_-]", "", c.lower())) for c in row}
     parts = {c: str(row[c] or "").strip() for c, m in own.items() if m}
     known = [text for c, text in parts.items() if own[c][1] == "reactant"]
     source = ".".join(filter(None, parts.values()))*any(known)
-    return {column: source} | row if known else row
+    return row | {column: source} if known else row
 
 # %% ../../nbs/tasks/28_structures.ipynb #b254934e
-def unused_columns(
-    x:Input, # Of a table, or a line with a name
-)->list: # Notes
-    "A note on each column of SMILES that are not those of the source or the target"
+def unused_columns(x:Input)->list: # Notes
+    "A note on each column of `x` with SMILES that are not those of source or target"
     used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", x.text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
@@ -122,10 +114,8 @@ def _entries(text):
         yield _row(data, **dict(input="", name=name) | own)
 
 # %% ../../nbs/tasks/28_structures.ipynb #6ca4fec0
-def structure_rows(
-    path:str|Path, # A file of STRUCTURES
-)->list: # Dictionaries: input, target of reactions, name, and data of each entry
-    "The entries of a file of structures as rows; `ValueError` where there are none"
+def structure_rows(path:str|Path)->list: # Of dictionaries
+    "Rows of a structure file `path`: input, target, name, data; `ValueError` for none"
     text = re.sub("\r\n?", "\n", any_text("".join(read_lines(path))))
     reactions = Path(path).suffix.lower() in (".rxn", ".rdf")
     rows = [*(_entries if reactions else _mixtures)(text)] if text.strip() else []
@@ -133,10 +123,8 @@ def structure_rows(
     return rows
 
 # %% ../../nbs/tasks/28_structures.ipynb #04108819
-def sdf_text(
-    rows:list, # (SMILES or None, title, {property: value}) of each entry
-)->str:
-    "Molecules, drawn flat, with their properties as an SD file"
+def sdf_text(rows:list)->str:
+    "Molecules, flat, as SD file: `rows` of (SMILES or None, title, {property: value})"
     Chem, _ = rdkit_modules()
     from rdkit.Chem.rdDepictor import Compute2DCoords
     out = io.StringIO()
@@ -155,10 +143,8 @@ def _data(properties):
         value = "" if value is None else " ".join(str(value).split())
         if value: yield re.sub(r"[<>\s]+", "_", name), value
 
-def rdf_text(
-    rows:list, # (reaction SMILES or None, title, {name: datum}) of each entry
-)->str: # Without the first lines of a file
-    "Reactions, drawn flat, with their data as entries of an RDF file"
+def rdf_text(rows:list)->str: # Without the first lines of a file
+    "Reactions, flat, as RDF: `rows` of (reaction SMILES or None, title, {name: datum})"
     from rdkit.Chem import rdChemReactions as reactions
     out = []
     for smiles, title, data in rows:

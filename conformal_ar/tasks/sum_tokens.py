@@ -19,7 +19,7 @@ _pieces = re.compile(r"[0-9]+|[^0-9]")
 
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #57b6f42f
 def spell_sum(text:str, places:int)->list:
-    "Tokens of a sum: digits from last to first, those of operands with their place"
+    "Tokens of sum `text`, last digit first; in operands with place, at most `places`"
     tokens = []
     for piece in _pieces.finditer(text):
         run = piece.group()[::-1]
@@ -37,7 +37,7 @@ def sum_words(places:int)->list: # Of tokens, by their ids
     return ["<pad>", "</s>", "<unk>", *"0123456789+=", *operands]
 
 def join_sum(tokens:list)->str:
-    "The text that tokens of a sum spell"
+    "The text that `tokens` of a sum spell, numbers from first digit to last"
     text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
     return re.sub("[0-9]+", lambda run: run.group()[::-1], text)
 
@@ -45,29 +45,23 @@ def join_sum(tokens:list)->str:
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #7f2841a1
 class DigitTokenizer(PlainTokenizer):
     "Sums such as `112+17=`, a token per character, numbers from last digit to first"
-    def __init__(self,
-        places:int=8, # Most digits of an operand
-    ):
+    def __init__(self, places:int=8): # Most digits of an operand
         super().__init__(sum_words(places), join_sum, 2*places + 3)
         self.places = places
 
-    def spell(self, text:str): return spell_sum(text, self.places)
+    def spell(self, text:str): "Tokens of `text`"; return spell_sum(text, self.places)
     def open_text(self, text:str): return "…" + text # the first digits come last
 
     def unknown(self, text:str):
-        "What is said of an operand that is too long; None where none is"
+        "What is said of an operand in `text` that is too long; None where none is"
         runs = re.findall("[0-9]+(?=[+=])", text)
         for run in (run for run in runs if len(run) > self.places): return (
             f"a number that is too long: {run!r:.40} has {len(run)} digits, and the "
             f"model takes numbers of at most {self.places} digits")
 
-
 # %% ../../nbs/tasks/10_sum_tokens.ipynb #fbb998ed
 @patch
-def save_pretrained(self:DigitTokenizer,
-    folder:str|Path, # Of the model
-)->Path: # The file
-    "Say in a folder that its texts are sums"
+def save_pretrained(self:DigitTokenizer, folder:str|Path)->Path: # The file
+    "Say in the `folder` of a model that its texts are sums"
     own = dict(own="conformal_ar.tasks.sum_tokens:DigitTokenizer", places=self.places)
     return write_text(Path(folder)/"tokenizer_config.json", json.dumps(own))
-

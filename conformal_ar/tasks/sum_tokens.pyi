@@ -4,27 +4,25 @@ from pathlib import Path
 from ..hf.texts import PlainTokenizer
 _pieces: Any
 def spell_sum(text: str, places: int) -> list:
-    """Tokens of a sum: digits from last to first, those of operands with their place"""
+    """Tokens of sum `text`, last digit first; in operands with place, at most `places`"""
     ...
 def sum_words(places: int) -> list:
     """All tokens of sums whose operands have at most `places` digits"""
     ...
 def join_sum(tokens: list) -> str:
-    """The text that tokens of a sum spell"""
+    """The text that `tokens` of a sum spell, numbers from first digit to last"""
     ...
 class DigitTokenizer(PlainTokenizer):
     """Sums such as `112+17=`, a token per character, numbers from last digit to first"""
     places: Any
-    def __init__(self, places: int=8):
-        """places: Most digits of an operand"""
+    def __init__(self, places: int=8): ...
+    def spell(self, text: str):
+        """Tokens of `text`"""
         ...
-    def spell(self, text: str): ...
     def open_text(self, text: str): ...
     def unknown(self, text: str):
-        """What is said of an operand that is too long; None where none is"""
+        """What is said of an operand in `text` that is too long; None where none is"""
         ...
     def save_pretrained(self, folder: str | Path) -> Path:
-        """Say in a folder that its texts are sums
-
-        folder: Of the model"""
+        """Say in the `folder` of a model that its texts are sums"""
         ...

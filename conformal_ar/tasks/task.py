@@ -24,16 +24,12 @@ class Task:
     forms = (None,)   # Functions that may merge texts; the first is the default
     proposals = "candidate", # Columns with texts of which a p-value is asked
 
-    def is_table(self,
-        path:str|Path, # As the user named it
-    )->bool:
-        "Does a file have named columns? Else each line is an input"
+    def is_table(self, path:str|Path)->bool:
+        "Does the file `path`, as named, have columns? Else each line is an input"
         return Path(path).suffix.lower() != ".txt"
 
-    def line_inputs(self,
-        lines:list[str], # Of a file without columns
-    )->list[Input]:
-        "What the lines ask"
+    def line_inputs(self, lines:list[str])->list[Input]:
+        "What the `lines` of a file without columns ask"
         return line_inputs(lines)
 
     def as_table(self,
@@ -96,23 +92,17 @@ class Task:
         from conformal_ar.hf.hub import open_model
         return open_model(self.name, device, dtype, engine)
 
-    def procedure(self,
-        kind:type, # Such as ConformalLevelSets
-    )->type:
-        "The class that does for this task what a procedure does"
+    def procedure(self, kind:type)->type:
+        "The class that does for this task what the procedure `kind` does"
         return kind
 
-    def longest(self,
-        model:object, # Of this task
-    )->int:
-        "Most tokens of a sequence, chosen on pairs that do not calibrate"
+    def longest(self, model:object)->int:
+        "Most tokens of a sequence of `model`, chosen on pairs that do not calibrate"
         from conformal_ar.procedures.dynamic import choose_max_len
         from conformal_ar.search.inputs_and_ids import target_lengths
         ids = model.encode(self.pool()[1].targets)
         return choose_max_len(target_lengths(ids, model.end_token_id), self.quantile)
 
-    def clean(self,
-        model:object, # Of this task
-    ): # Autoregressor
-        "The model, made to read inputs in any spelling"
+    def clean(self, model:object):
+        "The `model` of this task, made to read inputs in any spelling"
         return model

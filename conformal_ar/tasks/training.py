@@ -35,10 +35,11 @@ def orthogonalise(
 class Muon(torch.optim.Optimizer):
     "Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
     def __init__(self, params:object, lr:float, momentum:float=0.95):
+        "For matrices `params`, at rate `lr`, `momentum` the weight of the past"
         super().__init__(params, dict(lr=lr, momentum=momentum))
 
     def look_ahead(self, p:torch.Tensor, momentum:float):
-        "The gradient and its running mean, mixed (Nesterov)"
+        "The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"
         if "m" not in self.state[p]: self.state[p]["m"] = torch.zeros_like(p)
         m = self.state[p]["m"].lerp_(p.grad, 1 - momentum)
         return p.grad.lerp(m, momentum)
@@ -174,10 +175,8 @@ def run(self:Run,
     if not fell: self.save()
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c025
-def collator(
-    tokenizer:object, # Of the model
-): # Function from a list of (question, answer) to a batch
-    "Make a function that turns texts into a padded batch"
+def collator(tokenizer:object):
+    "Function from (question, answer) pairs to a padded batch, by a `tokenizer`"
     def collate(texts):
         x, y = map(list, zip(*texts))
         x, y = token_ids(tokenizer, x), token_ids(tokenizer, y, target=True)
@@ -187,10 +186,8 @@ def collator(
     return collate
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c026
-def text_losses(
-    tokenizer:object, # Of the network
-): # Function of a network and pairs of texts: [B] nats of each target, and all tokens
-    "Make the function that gives the loss of pairs of texts"
+def text_losses(tokenizer:object):
+    "Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"
     collate = collator(tokenizer)
     def losses(net, pairs):
         batch = {k: x.to(net.device) for k, x in collate(pairs).items()}

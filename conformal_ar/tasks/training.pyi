@@ -12,9 +12,11 @@ def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     ...
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
-    def __init__(self, params: object, lr: float, momentum: float=0.95): ...
+    def __init__(self, params: object, lr: float, momentum: float=0.95):
+        """For matrices `params`, at rate `lr`, `momentum` the weight of the past"""
+        ...
     def look_ahead(self, p: torch.Tensor, momentum: float):
-        """The gradient and its running mean, mixed (Nesterov)"""
+        """The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"""
         ...
     def step(self): ...
 def sized_batches(rows: list, size: Callable, most: int, seed: int=0, pool: int=6000):
@@ -78,12 +80,8 @@ class Run:
         ...
 _counts: Any
 def collator(tokenizer: object):
-    """Make a function that turns texts into a padded batch
-
-    tokenizer: Of the model"""
+    """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
     ...
 def text_losses(tokenizer: object):
-    """Make the function that gives the loss of pairs of texts
-
-    tokenizer: Of the network"""
+    """Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"""
     ...
