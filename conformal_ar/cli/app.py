@@ -19,7 +19,9 @@ from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, set_record, sum_up)
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
-from .app_cards import candidate_html, html_tag, input_html, set_html
+from conformal_ar.cli.app_cards import (
+    candidate_html, drawn_molecule, html_tag, in_terms, input_html, notes_html,
+    set_html)
 from .command_line import (shortened, explain_error, guarantee_text,
                                            opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
@@ -49,10 +51,8 @@ def _time_limit(ar, seconds):
 class Opened:
     "A calibration that was opened: other coverages of an input need no new search"
     most = 20 # inputs whose search is kept
-    def __init__(self,
-        cp:object, # A calibrated procedure
-        task:Task, # What its texts are
-    ):
+    def __init__(self, cp:object, task:Task):
+        "Of a calibrated procedure `cp`, and the `task`: what its texts are"
         if not isinstance(cp, Procedure): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
@@ -68,22 +68,17 @@ class Opened:
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
                         self.cp.guarantee.coverage)
 
-    def check(self,
-        text:str,      # As the model knows it
-        candidate:str, # A target that somebody proposes
-    )->tuple[float, int|None]: # P-value; rank from 1, 0 if never found, None if unknown
-        "What the calibration says of a candidate, a member or not"
+    def check(self, text:str, candidate:str)->tuple[float, int|None]:
+        """What the calibration says of a `candidate`, member or not, for a `text` as
+        the model knows it: p-value; rank from 1, 0 if never found, None if unknown."""
         with _time_limit(self.cp.model, SECONDS):
             steps = getattr(self.cp, "check_steps", None)
             if steps: return tuple(steps([text], [candidate])[0])
             return float(self.cp.p_values(text, [candidate])[0]), None
 
-    def predict(self,
-        text:str, # As the model knows it
-        coverage:float, # In (0, 1)
-        seconds:float=SECONDS, # For the search
-    ): # A prediction set
-        "The set of an input at a coverage"
+    def predict(self, text:str, coverage:float, seconds:float=SECONDS):
+        """The set of a `text` as the model knows it, at a `coverage` in (0, 1); an
+        error where the search takes more `seconds`."""
         cp = at_coverage(self.cp, coverage)
         reusable = cp.nested and not (cp.nonempty or cp.max_lines)
         at, table = self.tables.get(text, (0, None))
@@ -104,15 +99,14 @@ def _band(cp, confidence=0.95):
 # %% ../../nbs/cli/05_app.ipynb #7e3521ec
 def in_words(
     cp:object, # A calibrated procedure
+    task:object=Task(), # What its texts are
 )->str:
     "What is guaranteed of a set, at a coverage fixed beforehand and at any other"
     said = (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
             "calibration")
-    return f"{said}." if not cp.nested else (
-        f"{said}, at a coverage fixed before sets were seen. At one chosen after "
-        "looking, a set of a further input contains the target with probability at "
-        f"least {_band(cp):g}, with confidence 0.95 over calibration sets; of an input "
-        "whose set was seen before nothing is guaranteed then.")
+    if cp.nested: said += (", at a coverage fixed before sets were seen. If you look "
+        f"first and choose it then, count on {_band(cp):g} for further inputs")
+    return in_terms(f"{said}.", task)
 
 # %% ../../nbs/cli/05_app.ipynb #cdb44398
 MOST_CHARACTERS = 2000 # of an input: the shipped models take some 500 tokens
@@ -140,17 +134,19 @@ def answer(
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
-    words = html.escape(in_words(cp))
-    size = f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}"
+    words = html.escape(in_words(cp, task))
+    size = in_terms(f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}", task)
     candidate = candidate.strip()
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
-    here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"))
-    said = candidate and task.spell_target(text, clean, candidate, **options)
+    here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"),
+                    class_="ca-link")
+    try: said = candidate and task.spell_target(text, clean, candidate, **options)
+    except ValueError as e: raise ValueError(in_terms("the answer: ", task) + str(e))
     checked = said and candidate_html(opened, clean, said, s, coverage, task)
-    parts = (input_html(clean, notes, task), checked,
-             html_tag("h2", f"Prediction set: {size} · ", here),
-             set_html(s, task), html_tag("p", words, class_="ca-words"))
+    parts = (input_html(text, clean, notes, task), checked,
+             html_tag("h2", f"Prediction set: {size}"), here, set_html(s, task),
+             html_tag("p", words, class_="ca-words"))
     record = set_record(x, s, clean if task.molecules or clean != text else None)
     return Answer("".join(parts), record)
 
@@ -191,15 +187,43 @@ def file_records(
     return worker.of_inputs(inputs, lambda texts: [*each(texts)])
 
 # %% ../../nbs/cli/05_app.ipynb #92474070
-def list_html(records, most=20):
-    "What is shown of a list: how many sets there are, and what is wrong or odd"
+def _columns(records, task):
+    "Columns that an input was read from, and the others"
+    first = next((r for r in records if r.get("columns")), dict(columns={}, input=None))
+    own, joined = first["columns"], partial(task.joined, column="input")
+    at = joined({c: str(i) for i, c in enumerate(own)}).get("input")
+    roles = at and joined(own)["input"] == first["input"]
+    read = [[*own][int(i)] for i in at.split(".")] if roles else ["input"]
+    return read, [c for c in own if c not in read]
+
+
+# %% ../../nbs/cli/05_app.ipynb #92474071
+def list_html(records, task, most=20):
+    "What is shown of a list: its columns, its first sets, and what is wrong or odd"
     wrong = [(r["line"], f"left out, {r['error']}") for r in records if "error" in r]
     notes = [(r["line"], note) for r in records for note in r.get("notes", ())]
     head = sum_up(records) if len(wrong) < len(records) else "no line could be used"
+    read, rest = _columns(records, task)
+    head = (f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}. "
+            + f"Carried along: {', '.join(rest)}."*bool(rest))
+    def cells(tag, *own): return html_tag("tr", *(html_tag(tag, str(o)) for o in own))
+    n, name = 4 + any("candidate_in_set" in r for r in records), (*rest, "line")[0]
+    titles = in_terms("first answer|members|p-value|your answer", task)
+    rows = [cells("th", html.escape(name), *titles.split("|")[:n - 1])]
+    for r in records[:most]:
+        own = html.escape(str(r.get("columns", {}).get(name, r["line"])))
+        top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
+        drawn = drawn_molecule(top) if task.molecules and top else ""
+        drawn += html_tag("code", html.escape(top))
+        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"))
+        yes = f"{yes}, p-value {r['candidate_p_value']:.3g}" if yes else ""
+        own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}", yes
+        rows.append(cells("td", *own[:n]))
+    table = html_tag("table", *rows, class_="ca-list")
+    if len(records) > most: table += html_tag("p", f"The first {most} of them.")
     said = [f"line {line}: {shortened(text, 200)}" for line, text in (*wrong, *notes)]
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
-    items = [html_tag("li", html.escape(text)) for text in said]
-    return html_tag("p", html.escape(head)) + html_tag("ul", *items, class_="ca-notes")
+    return html_tag("p", html.escape(head)) + table + notes_html(said)
 
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
 _kept = {} # (name, model, when the file was written) -> Opened

@@ -16,41 +16,14 @@ from types import SimpleNamespace
 from ..procedures.calibration import at_coverage
 from .app import (
     MOST_LINES, answer, file_records, in_words, list_html, open_calibration)
-from .app_cards import error_html, html_tag
+from .app_cards import error_html, html_tag, in_terms
 from .app_routes import (
-    SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
+    FILES, SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
 from ..tasks.known_tasks import TASKS
-
-# %% ../../nbs/cli/06_app_page.ipynb #42bf855c
-_css = """
-.ca-input, .ca-set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px }
-.ca-set { align-items: stretch } .ca-input, .ca-set { margin-bottom: 8px }
-.ca-card, .ca-part { border: 1px solid #d1d5db; border-radius: 8px; padding: 8px;
-  background: white; color: #111827; flex: 0 1 230px; min-width: 0 }
-.ca-card * { color: #111827 !important } /* also where the page is dark */
-.ca-further { border-top: 1px solid #d1d5db; margin-top: 6px; padding-top: 6px }
-.ca-part { flex-basis: 160px } .ca-notes:empty { display: none }
-@media (max-width: 600px) { .ca-part { flex-basis: 35% }
-  .ca-card { flex-basis: calc(50% - 4px) } }
-.ca-card code, .ca-input code { overflow-wrap: anywhere; color: inherit;
-  background: none }
-.ca-part svg, .ca-card svg { max-width: 100%; height: auto; display: block;
-  margin: auto }
-.ca-copy { font-size: 80%; background: #f3f4f6; border: 1px solid #9ca3af;
-  border-radius: 4px; padding: 0 6px; margin-left: 6px; cursor: pointer }
-.ca-copy:active { opacity: .4 }
-details > summary { cursor: pointer; padding: 8px 0 }
-.ca-words { border-left: 4px solid #2563eb; padding-left: 10px }
-.ca-old > :not(.ca-stale) { opacity: .35 } .ca-stale { font-weight: 600 }
-.ca-both:has(.ca-old) button { opacity: .35 }
-.ca-error { border-left: 4px solid #dc2626; padding: 8px 10px }
-.gradio-container button.primary { background: #0b6b78; color: white }
-.min_value, .max_value { color: inherit !important } /* enough contrast */
-"""
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
 def _import_gradio():
@@ -79,19 +52,6 @@ def _ignored(names): # of the boxes that are ticked
     return dict(ignore_stereo="Stereochemistry" in names,
                 ignore_isotopes="Isotopes" in names)
 
-_mark_old = """(...now) => {
-  const answer = document.querySelector("#ca-%s .ca-answer");
-  if (!answer) return;
-  const [text, reagents, solvent, candidate] =
-    now.slice(0, 4).map(o => (o || "").trim());
-  const input = [text, reagents, solvent].filter(Boolean).join(".");
-  const asked = {input, candidate, ignore: now[4] || []};
-  const known = JSON.parse(answer.dataset.asked);
-  const old = Object.keys(known).some(k => String(known[k]) !== String(asked[k]));
-  answer.classList.toggle("ca-old", old);
-  answer.querySelector(".ca-stale").hidden = !old;
-}"""
-
 def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, source,
            history):
     "The answer to one input, and the questions that were answered until now"
@@ -105,8 +65,10 @@ def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, sourc
     except Exception as e:
         return error_html(e), gr.DownloadButton(visible=False), history, gr.skip()
     link = found.html[found.html.index("<a "):].split("</a>")[0]
-    item = link.replace("link to this question", html.escape(shortened(roles, 60)))
-    history = [item + "</a>", *(h for h in history or [] if h != item + "</a>")][:20]
+    shown = shortened(roles, 60) + f" → {asked['candidate']}?"*bool(asked["candidate"])
+    item = link.replace("link to this question", html.escape(shown)) + "</a>"
+    others = (h for h in history or [] if h.split(">")[1] != item.split(">")[1])
+    history = [item, *others][:20]
     shown = gr.HTML(history_html(history))
     stale = html_tag("p", f"This set is for {html.escape(roles)}, not for what stands "
         "above now: press Predict.", class_="ca-stale", role="status", hidden="")
@@ -124,8 +86,8 @@ def _listed(gr, path, form, coverage, ignore, source, progress):
         if not fit: raise ValueError(f"this calibration has nothing for a {form} file")
         def show(i, n): progress((i, n))
         records = file_records(opened, path, coverage, show, **_ignored(ignore or ()))
-        words = html.escape(in_words(at_coverage(opened.cp, coverage)))
-        said = list_html(records) + html_tag("p", words)
+        words = html.escape(in_words(at_coverage(opened.cp, coverage), opened.task))
+        said = list_html(records, opened.task) + html_tag("p", words)
         file = _file("".join(set_texts(lambda: records, form)), f"sets{form}")
     except Exception as e:
         said = explain_error(e)[0].replace(str(path), Path(path or "").name)
@@ -142,9 +104,10 @@ def _page(gr, name, source, task, coverage):
                     for known, typed in task.examples.items()]
     chemical = task.molecules
     with gr.Accordion("Draw", open=False, visible=chemical): gr.HTML(SKETCHER)
-    candidate = gr.Textbox(label="Is this answer possible? (may stay empty)")
-    with gr.Accordion("Reagents and solvent apart, marks to leave out", open=False,
-                      visible=chemical):
+    candidate = gr.Textbox(label=in_terms("Is this answer possible? (may stay empty)",
+                                          task), elem_classes="ca-candidate")
+    with gr.Accordion("Reagents and solvent in fields of their own; leave out "
+                      "stereochemistry", open=False, visible=chemical):
         with gr.Row():
             reagents = gr.Textbox(label="Reagents")
             solvent = gr.Textbox(label="Solvent")
@@ -152,17 +115,18 @@ def _page(gr, name, source, task, coverage):
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
     button = gr.Button("Predict", variant="primary")
     with gr.Column(elem_classes="ca-both", elem_id=f"ca-{name}"):
+        gr.HTML(html_tag("p", class_="ca-taken", role="status"), padding=False)
         shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
     before = gr.HTML()
     forms = [".csv", ".jsonl"] + [".sdf", ".rdf"]*chemical
     with gr.Accordion("A list of inputs", open=False):
-        gr.Markdown("CSV, TSV or JSONL with a column `input` (reactions: or reactants, "
-                    "reagents, solvent), a line each (.smi, .txt), or structures "
-                    f"(.sdf, .mol, .rxn, .rdf): at most {MOST_LINES:,} inputs.")
+        hint = (FILES/"list.html").read_text("utf-8").replace("MOST", f"{MOST_LINES:,}")
+        gr.HTML(hint if chemical else hint.splitlines()[0])
         file = gr.File(label="File", type="filepath", height=130)
-        form = gr.Radio(forms, value=".csv", label="Result")
+        form = gr.Radio(forms, value=".csv", label="Format of the table")
         run = gr.Button("Predict the list")
-        summary, result = gr.HTML(), gr.DownloadButton("Result", visible=False)
+        summary, result = gr.HTML(), gr.DownloadButton(
+            "Download the table", visible=False)
     def ask(*values): return _asked(gr, name, *values)
     def move(*values): return ask(*values) if values[0] else [gr.skip()]*4
     def go(*values, progress=gr.Progress()): return _listed(gr, *values, progress)
@@ -170,14 +134,16 @@ def _page(gr, name, source, task, coverage):
     one = asked, [shown, table, history, before]
     # one request at a time: the model is one, and so is the machine
     how = dict(concurrency_id="model", concurrency_limit=1, api_visibility="private")
-    gr.on([button.click, text.submit, candidate.submit], ask, *one, **how)
+    show = dict(js=f"() => caShow('{name}')", api_visibility="private")
+    gr.on([button.click, text.submit, candidate.submit], ask, *one, **how,
+          js="(...values) => caTake(values)").then(None, **show)
     for example, typed in examples: example.click(
         partial(tuple, (typed, "")), None, [text, candidate],
-        api_visibility="private").then(ask, *one, **how)
+        api_visibility="private").then(ask, *one, **how).then(None, **show)
     cover.change(move, *one, trigger_mode="always_last", **how)
     now = [text, reagents, solvent, candidate, ignore]
-    gr.on([o.change for o in (*now, shown)], None, now, js=_mark_old % name,
-          api_visibility="private")
+    gr.on([o.change for o in (*now, shown)], None, now, api_visibility="private",
+          js=f"(...now) => caMark('{name}', now)")
     run.click(go, [file, form, cover, ignore, source], [summary, result], **how)
     return SimpleNamespace(text=text, candidate=candidate, cover=cover, shown=shown,
         one=one, ask=ask, how=how)
@@ -197,12 +163,12 @@ def _own_page(gr):
         try: found = open_calibration(folder.strip(), model.strip())
         except Exception as e:
             return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*3
-        words = html_tag("p", html.escape(f"{found.cp}. {in_words(found.cp)}"))
+        words = html.escape(f"{found.cp}. {in_words(found.cp, found.task)}")
         at, most = found.cp.coverage or found.cp.guarantee.coverage, found.highest()
         slider = gr.Slider(minimum=min(0.5, at), maximum=max(at, most), value=at,
                            interactive=found.cp.nested)
         source = folder.strip(), model.strip()
-        return words, gr.Column(visible=True), source, slider, ""
+        return html_tag("p", words), gr.Column(visible=True), source, slider, ""
     button.click(opened, [folder, model], [said, below, source, page.cover, page.shown],
                  concurrency_id="model", api_visibility="private")
 
@@ -216,7 +182,7 @@ def build(): # gradio.Blocks
                     "with a probability that you choose: the coverage.")
         with gr.Tabs() as tabs:
             for task in filter(attrgetter("examples"), reversed(TASKS.values())):
-                with gr.Tab(task.name.title(), id=task.name): pages[task.name] = _page(
+                with gr.Tab(task.title, id=task.name): pages[task.name] = _page(
                     gr, task.name, gr.State((task.name, "")), task, task.app_coverage)
             with gr.Tab("Your own", id="own"): _own_page(gr)
         answer_links(gr, blocks, tabs, pages)
@@ -238,7 +204,10 @@ def serve(
     names = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     fonts = dict(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     options = dict(server_name="127.0.0.1", server_port=port, inbrowser=open_browser,
-        prevent_thread_lock=True, share=False, quiet=True, inline=False, css=_css,
+        prevent_thread_lock=True, share=False, quiet=True, inline=False,
+        css_paths=FILES/"page.css",
+        head=html_tag("script", (FILES/"page.js").read_text("utf-8")),
+        i18n=gr.I18n(en={"common.complete": "The answer is there"}),
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
         ssr_mode=False, mcp_server=False, show_error=True,
         app_kwargs=dict(routes=[sketcher_route()],

@@ -21,12 +21,6 @@ class MoleculeSet(ClassSet):
     def same_product(self, i: int) -> int | None:
         """The first member before member `i` that is the same but for further pieces"""
         ...
-    def pieces_beside(self, i: int, j: int) -> str:
-        """What member i has beside or without the pieces of member j, as formulas
-
-        i: Of a member
-        j: Of another one"""
-        ...
     def drawn(self, i: int):
         """Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"""
         ...
@@ -39,6 +33,12 @@ FORMS: Any
 def _main_piece(smiles): ...
 def same_but_for_pieces(a: str, b: str) -> bool:
     """Are the pieces of one among those of the other, with the largest of these?
+
+    a: Canonical SMILES, with dots between pieces
+    b: The same"""
+    ...
+def pieces_beside(a: str, b: str) -> str:
+    """What one has beside or without the pieces of the other, as formulas
 
     a: Canonical SMILES, with dots between pieces
     b: The same"""

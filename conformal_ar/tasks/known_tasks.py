@@ -25,7 +25,7 @@ class Additions(Task):
     demo_pairs, demo_coverages = (4000, 1500), (0.8, 0.9, 0.95)
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
     examples = {t: t for t in ("112+17=", "7854+9178=", "9999+11=")} # name to input
-    label, app_coverage = "A sum, such as 112+17=", 0.9
+    title, label, app_coverage = "Sums", "A sum, such as 112+17=", 0.9
 
     @cache
     def pool(self):
@@ -69,7 +69,7 @@ class Molecules(Task):
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
                 "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
                 "Bromination": "COc1ccccc1.BrBr"}
-    label = "What goes into the flask: SMILES, with dots between"
+    title, label = "Reactions", "What goes into the flask: SMILES, with dots between"
 
     @property
     def forms(self):

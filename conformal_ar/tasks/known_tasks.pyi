@@ -9,6 +9,7 @@ class Additions(Task):
     demo_coverages: Any
     demo_procedures: Any
     examples: Any
+    title: Any
     label: Any
     app_coverage: Any
     def pool(self):
@@ -27,7 +28,8 @@ class Molecules(Task):
     proposals: Any
     population: str
     examples: Any
-    label: str
+    title: Any
+    label: Any
     @property
     def forms(self): ...
     def pool(self):

@@ -1,0 +1,42 @@
+// What the pages of the application do in the browser, beside what Gradio does
+function caSeen(selector) { // on the page that is open
+  return [...document.querySelectorAll(selector)].find(o => o.offsetParent)
+}
+function caPress() { caSeen("button.primary").click() } // of the sketcher
+
+function caTake(values) { // Text, reagents, solvent, candidate, …, with a drawing that is newer
+  const taken = caSeen("iframe[title=Sketcher]")?.contentWindow.takeChanged?.()
+  if (taken) values[taken.product ? 3 : 0] = taken.text
+  const said = caSeen(".ca-taken")
+  said.dataset.text = taken?.text
+  said.textContent = taken ? `The drawing was taken over ${taken.product ? "as the product" : "into the flask"}: ${taken.text}` : ""
+  return values
+}
+function caShow(name) { // the answer, wherever the page stands
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches
+  setTimeout(() => document.querySelector(`#ca-${name}`).scrollIntoView({behavior: calm ? "auto" : "smooth"}), 50)
+}
+function caMark(name, now) { // an answer that is not of what stands above
+  const [text, reagents, solvent, candidate] = now.slice(0, 4).map(o => (o || "").trim())
+  const taken = document.querySelector(`#ca-${name} .ca-taken`)
+  if (![text, candidate].includes(taken.dataset.text)) taken.textContent = ""
+  const answer = document.querySelector(`#ca-${name} .ca-answer`)
+  if (!answer) return
+  const input = [text, reagents, solvent].filter(Boolean).join(".")
+  const asked = {input, candidate, ignore: now[4] || []}
+  const known = JSON.parse(answer.dataset.asked)
+  const old = Object.keys(known).some(k => String(known[k]) !== String(asked[k]))
+  answer.classList.toggle("ca-old", old)
+  answer.querySelector(".ca-stale").hidden = !old
+}
+addEventListener("click", e => { // a drawing becomes larger, until the next click
+  const svg = e.target.closest?.(".ca-part svg, .ca-card svg")
+  if (!svg) return
+  const large = document.createElement("dialog")
+  large.className = "ca-large"
+  large.ariaLabel = "The drawing, larger"
+  large.append(svg.cloneNode(true))
+  large.onclick = large.onclose = () => large.remove()
+  svg.closest(".gradio-container").append(large)
+  large.showModal()
+})
