@@ -48,7 +48,8 @@ def open_inputs(path, column, task, size):
         blocks = open_blocks(copy, size, not table)
         rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]
         if not any(column in task.joined(row, column) for row in rows):
-            check_column(blocks, column)
+            try: check_column(blocks, column)
+            except ValueError as e: raise ValueError(f"{e}{task.roles}") from None
     return blocks
 
 def inputs_of_rows(rows, column, task):

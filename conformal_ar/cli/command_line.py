@@ -66,8 +66,7 @@ def notice_lines(notes, most=20):
     if more: notice(f"… and {more:,} more lines of this kind")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
-_other_columns = ("; --input-column and --target-column name others; of reactions "
-    "also Reactants, Reactant 1, Reagents, Catalyst, Base, Ligand, Additive, Solvent")
+_other_columns = "; --input-column and --target-column name others"
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):

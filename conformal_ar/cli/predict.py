@@ -42,6 +42,7 @@ def _entries(records, column):
     return ([(structure(x), x.get("name") or f"line {x['line']}", x)
              for x in member_rows(r)] for r in records())
 
+# %% ../../nbs/cli/02_predict.ipynb #30870824
 def _sdf(records):
     from conformal_ar.tasks.structures import sdf_text
     return map(sdf_text, _entries(records, "text"))
@@ -133,6 +134,7 @@ def _part(output):
     if output is None or output.exists() and not output.is_file(): return None
     return output.with_name(f"{output.name[-60:]}.part")
 
+# %% ../../nbs/cli/02_predict.ipynb #fb5585e9
 @contextmanager
 def _block_folder(output, blocks):
     "A folder for finished blocks, which goes when all are there, or no input is left"

@@ -149,7 +149,7 @@ def check_column(
     "`ValueError` where the first block has rows, and none with this column"
     rows = [(line, row) for line, row in blocks.read(0) if isinstance(row, dict)]
     if not rows or any(column in row for _, row in rows): return
-    line, row = rows[0]
+    line, row = rows[0] if blocks.delimiter is None else (1, rows[0][1]) # the heading
     raise at(blocks.path, line, f"there is no column '{column}'; there are: "
              f"{', '.join(row) or 'none'}")
 
@@ -255,6 +255,7 @@ def interruptible(
 _head = ["line", "input"]
 _tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
          "truncated", "strings", "invalid", "abstained", "error"]
+_long = ["reaction", "side_products", "same_product_as"] # at the end, where asked for
 
 def member_rows(
     record:dict, # Of a set or an error
@@ -287,5 +288,6 @@ def sets_csv(
     "Records as CSV: the user's columns stand behind the input"
     own = own_columns(records) if own is None else own
     rows = [row for record in records for row in member_rows(record)]
-    return csv_text([{c: row.get(c) for c in _head + own + _tail} for row in rows],
-                    header)
+    last = [c for c in own if c in _long]
+    columns = _head + [c for c in own if c not in last] + _tail + last
+    return csv_text([{c: row.get(c) for c in columns} for row in rows], header)

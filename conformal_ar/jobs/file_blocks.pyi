@@ -100,6 +100,7 @@ def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
     ...
 _head: Any
 _tail: Any
+_long: Any
 def member_rows(record: dict) -> list:
     """A row for each member of a set, or one without
 

@@ -62,6 +62,8 @@ class Additions(Task):
 class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
+    roles = ("; or Reactants (Reactant 1, Reactant 2), Reagents, Catalyst, Base, "
+             "Ligand, Additive, Solvent")
     proposals = "candidate", "product", "target"
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",

@@ -24,6 +24,7 @@ class Molecules(Task):
     """Products of chemical reactions, as SMILES"""
     molecules: Any
     quantile: Any
+    roles: str
     proposals: Any
     population: str
     examples: Any

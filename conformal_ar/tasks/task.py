@@ -22,6 +22,7 @@ class Task:
     coverage = 0.9    # Of that calibration, where none is asked for
     quantile = 1.     # Share of other targets that fit into the most tokens of a member
     forms = (None,)   # Functions that may merge texts; the first is the default
+    roles = ""        # What a file without the column of inputs may have, for an error
     proposals = "candidate", # Columns with texts of which a p-value is asked
 
     def is_table(self, path:str|Path)->bool:
