@@ -42,6 +42,7 @@ def notes_html(notes):
     return html_tag("ul", *(html_tag("li", html.escape(n)) for n in notes),
                     class_="ca-notes")
 
+# %% ../../nbs/cli/09_app_cards.ipynb #e95c1acb
 def input_html(typed, text, notes, task):
     "What was asked, as it was understood, molecules in the order that was typed"
     drawn = html_tag("code", html.escape(text))
@@ -116,6 +117,7 @@ _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are 
     "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
     "and no catalyst")
 
+# %% ../../nbs/cli/09_app_cards.ipynb #4d09e70e
 def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, its p-value and rank, and how to read them"
     from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces

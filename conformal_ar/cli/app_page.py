@@ -40,6 +40,7 @@ def _import_gradio():
         part.traceback = SimpleNamespace(print_exc=say)
     return gradio
 
+# %% ../../nbs/cli/06_app_page.ipynb #d042b1a7
 @cache
 def _scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
@@ -52,6 +53,7 @@ def _ignored(names): # of the boxes that are ticked
     return dict(ignore_stereo="Stereochemistry" in names,
                 ignore_isotopes="Isotopes" in names)
 
+# %% ../../nbs/cli/06_app_page.ipynb #d945ff5d
 def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, source,
            history):
     "The answer to one input, and the questions that were answered until now"
@@ -220,6 +222,7 @@ def serve(
     if wait: blocks.block_thread()
     return address
 
+# %% ../../nbs/cli/06_app_page.ipynb #e2ed53f8
 def _free(first=7860):
     "The first free port, where Gradio will open"
     for port in range(first, first + 100):
