@@ -16,7 +16,7 @@ from typing import Callable, NamedTuple
 from urllib.parse import urlencode
 
 from ..jobs.batch_functions import (
-    SetRecords, check_one_by_one, set_record, sum_up)
+    SetRecords, check_one_by_one, judge, set_record, sum_up)
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
 from conformal_ar.cli.app_cards import (
@@ -68,13 +68,10 @@ class Opened:
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
                         self.cp.guarantee.coverage)
 
-    def check(self, text:str, candidate:str)->tuple[float, int|None]:
+    def check(self, text:str, candidate:str)->dict: # As of judge
         """What the calibration says of a `candidate`, member or not, for a `text` as
-        the model knows it: p-value; rank from 1, 0 if never found, None if unknown."""
-        with _time_limit(self.cp.model, SECONDS):
-            steps = getattr(self.cp, "check_steps", None)
-            if steps: return tuple(steps([text], [candidate])[0])
-            return float(self.cp.p_values(text, [candidate])[0]), None
+        the model knows it"""
+        with _time_limit(self.cp.model, SECONDS): return judge(self.cp, text, candidate)
 
     def predict(self, text:str, coverage:float, seconds:float=SECONDS):
         """The set of a `text` as the model knows it, at a `coverage` in (0, 1); an
@@ -143,12 +140,13 @@ def answer(
                     class_="ca-link")
     try: said = candidate and task.spell_target(text, clean, candidate, **options)
     except ValueError as e: raise ValueError(in_terms("the answer: ", task) + str(e))
-    checked = said and candidate_html(opened, clean, said, s, coverage, task)
+    checked, found = "", {}
+    if said: checked, found = candidate_html(opened, clean, said, s, coverage, task)
     parts = (input_html(text, clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size}"), here, set_html(s, task),
              html_tag("p", words, class_="ca-words"))
     record = set_record(x, s, clean if task.molecules or clean != text else None)
-    return Answer("".join(parts), record)
+    return Answer("".join(parts), record | found)
 
 # %% ../../nbs/cli/05_app.ipynb #fcbc3464
 MOST_LINES, LIST_SECONDS = 1000, 1800 # of a file: lines, and seconds for all of them

@@ -123,11 +123,12 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        p, rank = opened.check(text, candidate)
+        found = opened.check(text, candidate)
+    p, rank = found["candidate_p_value"], found.get("candidate_rank", 0)
     inside, drawn = candidate in s, drawn_molecule(candidate) if task.molecules else ""
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
-    if rank == 0 and not opened.cp.max_lines: # a line … holds it
+    if rank is None and not opened.cp.max_lines: # a line … holds it
         verdict = ("No: in no set, for the model finds no way to it; its p-value "
                    "is the smallest there is")
     members = zip(s.keys, s.p_values) if task.molecules and not inside else ()
@@ -138,5 +139,6 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     read = in_terms(_reading, task).format(1 - coverage, end)
     told = (html_tag("b", verdict), html_tag("p", said),
             notes_html(str(w.message) for w in warned), html_tag("p", f"{read}."))
-    return html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
-                    class_="ca-input")
+    shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
+                     class_="ca-input")
+    return shown, dict(candidate=candidate, candidate_in_set=inside) | found

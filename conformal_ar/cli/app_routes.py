@@ -73,8 +73,9 @@ def add_routes(gr):
         return _route((task, text), lambda o, x: answer(o, text, coverage).record)
     def p_value(task:str, text:str, candidate:str)->dict:
         def found(o, x):
-            p, rank = o.check(x, o.task.spell_target(text, x, candidate))
-            return dict(input=x, candidate=candidate, p_value=p, rank=rank or None)
+            found = o.check(x, o.task.spell_target(text, x, candidate))
+            said = {c: found.get(f"candidate_{c}") for c in ("p_value", "rank")}
+            return dict(input=x, candidate=candidate, **said)
         return _route((task, text, candidate), found)
     for f in (predict, p_value): gr.api(f, api_name=f.__name__, queue=False)
 
