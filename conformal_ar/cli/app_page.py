@@ -121,7 +121,8 @@ def _page(gr, name, source, task, coverage):
         shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
     before = gr.HTML()
     forms = [".csv", ".jsonl"] + [".sdf", ".rdf"]*chemical
-    with gr.Accordion("A list of inputs", open=False):
+    what = "A list of inputs" + ", such as an ELN's table or a route"*chemical
+    with gr.Accordion(what, open=False):
         hint = (FILES/"list.html").read_text("utf-8").replace("MOST", f"{MOST_LINES:,}")
         gr.HTML(hint if chemical else hint.splitlines()[0])
         file = gr.File(label="File", type="filepath", height=130)

@@ -69,7 +69,8 @@ class Molecules(Task):
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
                 "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
                 "Bromination": "COc1ccccc1.BrBr"}
-    title, label = "Reactions", "What goes into the flask: SMILES, with dots between"
+    title, label = "Reactions", ("What goes into the flask: SMILES, with dots between; "
+                                 "common reagents also by name (DMF, K2CO3)")
 
     @property
     def forms(self):
