@@ -112,7 +112,8 @@ _between = re.compile(r"\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+")
 
 def _by_name(part):
     "SMILES of a reagent, or of several with a stroke between; None for no name"
-    known = _reagents()
+    known, read = _reagents(), canonical_molecule(part)
+    if read and part not in ("NBS", "NCS", "NIS"): return None # it is SMILES
     names = [part] if _key(part) in known else re.split("[/:-]", _aside.sub("", part))
     found = [known.get(_key(name)) for name in names]
     return None if None in found else ".".join(found)

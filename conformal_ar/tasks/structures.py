@@ -63,7 +63,8 @@ def unused_columns(x:Input)->list: # Notes
     used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", x.text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
-        other = re.search("(?i)target|product", c) or len(word) == 1 and c != "name"
+        other = re.search("(?i)target|product|candidate", c)
+        other = other or len(word) == 1 and c != "name"
         if other or {*(canonical(word) or "").split(".")} <= used: continue
         dot = ": a dot forgotten?"*(c == "name")
         notes.append(f"SMILES in {c!r} were not used{dot}")
