@@ -138,7 +138,8 @@ def answer(
     asked = urlencode({k: v for k, v in asked.items() if v})
     here = html_tag("a", "link to this question", href=html.escape(f"?{asked}"),
                     class_="ca-link")
-    try: said = candidate and task.spell_target(text, clean, candidate, **options)
+    proposed = Input(1, text, dict(candidate=candidate)) # or behind >>
+    try: said = task.candidate(proposed, clean, **options)
     except ValueError as e: raise ValueError(in_terms("the answer: ", task) + str(e))
     checked, found = "", {}
     if said: checked, found = candidate_html(opened, clean, said, s, coverage, task)
@@ -219,7 +220,7 @@ def list_html(records, task, most=20):
         rows.append(cells("td", *own[:n]))
     table = html_tag("table", *rows, class_="ca-list")
     if len(records) > most: table += html_tag("p", f"The first {most} of them.")
-    said = [f"line {line}: {shortened(text, 200)}" for line, text in (*wrong, *notes)]
+    said = [f"line {line}: {shortened(text, 300)}" for line, text in (*wrong, *notes)]
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
     return html_tag("p", html.escape(head)) + table + notes_html(said)
 

@@ -126,7 +126,7 @@ def _page(gr, name, source, task, coverage):
         hint = (FILES/"list.html").read_text("utf-8").replace("MOST", f"{MOST_LINES:,}")
         gr.HTML(hint if chemical else hint.splitlines()[0])
         file = gr.File(label="File", type="filepath", height=130)
-        form = gr.Radio(forms, value=".csv", label="Format of the table")
+        form = gr.Radio(forms, value=".csv", label="Format of the download")
         run = gr.Button("Predict the list")
         summary, result = gr.HTML(), gr.DownloadButton(
             "Download the table", visible=False)
@@ -148,6 +148,9 @@ def _page(gr, name, source, task, coverage):
     gr.on([o.change for o in (*now, shown)], None, now, api_visibility="private",
           js=f"(...now) => caMark('{name}', now)")
     run.click(go, [file, form, cover, ignore, source], [summary, result], **how)
+    gr.on([o.change for o in (file, form, cover, ignore)], # the answer is of others
+          lambda: ("", gr.DownloadButton(visible=False)), None, [summary, result],
+          api_visibility="private")
     return SimpleNamespace(text=text, candidate=candidate, cover=cover, shown=shown,
         one=one, ask=ask, how=how)
 

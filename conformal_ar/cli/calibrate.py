@@ -67,7 +67,7 @@ def sorted_inputs(inputs, ar, task, **options):
         try:
             if x.error: raise ValueError(x.error)
             clean, said = task.clean_input(x, ar, **options)
-        except ValueError as e: bad[x.line] = shortened(error_line(e))
+        except ValueError as e: bad[x.line] = shortened(error_line(e), 250)
         else:
             good.append((x, clean))
             notes += [(x.line, note) for note in said]

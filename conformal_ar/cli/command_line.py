@@ -66,7 +66,7 @@ def notice_lines(notes, most=20):
     if more: notice(f"… and {more:,} more lines of this kind")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
-_other_columns = "; --input-column and --target-column name others"
+_other_columns = "; --input-column (of pairs also --target-column) names another"
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):

@@ -16,7 +16,9 @@ from typing import Callable, NamedTuple
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac2
 def check_encoding(data:bytes):
-    "`ValueError` where `data` begins as UTF-16: a letter or the mark has a zero byte"
+    "`ValueError` where `data` begins as an archive or as UTF-16, with a zero byte"
+    if data[:4] == b"PK\3\4":
+        raise ValueError("an Excel file, or an archive: save it as CSV (UTF-8)")
     if b"\0" in data[:4]: raise ValueError("UTF-16, or no text: save it in UTF-8")
 
 def read_lines(

@@ -126,7 +126,7 @@ def judge(
     if hasattr(procedure, "check_steps"):
         (p, rank), = procedure.check_steps([text], [candidate])
         return dict(candidate_p_value=float(f"{p:.6g}"), candidate_rank=rank or None)
-    if not hasattr(procedure, "p_values"): return {} # its thresholds change
+    if not getattr(procedure, "nested", False): return {} # it keeps no scores
     p, = procedure.p_values(text, candidate)
     return dict(candidate_p_value=float(f"{p:.6g}"))
 

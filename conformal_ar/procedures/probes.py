@@ -49,6 +49,7 @@ class Probe:
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
         self.due = self.due_whole = 0. # when to look, and to hash, again
         self.unhashed = False # has the model moved since its weights were compared?
+        self.restless = False # does scoring alone move it?
 
 # %% ../../nbs/procedures/10_probes.ipynb #891db04a
 def _scores_on_host(scores):
@@ -107,6 +108,9 @@ def encodes(self:Probe, model:Autoregressor):
     except (ValueError, TypeError, LookupError, AttributeError): return False
     return torch.equal(ids, self.ids)
 
+# when what has just been done takes SHARE of the time
+def _later(start): return (1 + 1/SHARE)*time.monotonic() - start/SHARE
+
 @patch
 def _ways(self:Probe, model):
     "What the model says now: scores at once and token by token, and texts"
@@ -122,16 +126,16 @@ def check(self:Probe,
     model:Autoregressor, # The model of now
 ):
     "`ValueError` where the model gives other scores than it did, by more than rounding"
-    start, before, self.seen = time.monotonic(), self.seen, None # a refusal stands
+    start, found = time.monotonic(), visible_state(model)
+    before, self.seen = self.seen, None # a refusal stands
     *ways, texts = scored_again(lambda: self._ways(model))
     apart = max(_mean_difference(way, self.scores) for way in ways)
     rules = rules_of(model)
     refuse_changed(apart, self.rounding, texts == self.texts,
                    self.encodes(model) or not self.encoded, self.rules in (None, rules))
     self.rules = rules
-    self.seen, now = visible_state(model), time.monotonic()
-    self.unhashed |= self.seen != before
-    self.due = now + (now - start)/SHARE # when to look again
+    self.seen, self.due = visible_state(model), _later(start)
+    self.unhashed, self.restless = self.unhashed or found != before, found != self.seen
 
 # %% ../../nbs/procedures/10_probes.ipynb #b94dca87
 def fingerprint_or_none(model:object):
@@ -229,12 +233,11 @@ def look(self:Probe,
     Scores are compared where something has moved, or a while has passed; weights
     where something has moved since they were compared, in 1 % of the time at most"""
     start = time.monotonic()
-    due = always or start >= self.due
-    if due or visible_state(model) != self.seen: self.check(model)
-    if not (self.unhashed and (always or start >= self.due_whole)): return
+    moved = self.seen is None or not self.restless and visible_state(model) != self.seen
+    if moved or always or start >= self.due: self.check(model)
+    if not (always or self.unhashed and start >= self.due_whole): return
     check_unchanged(self.fingerprint, fingerprint_or_none(model))
-    self.unhashed, now = False, time.monotonic()
-    self.due_whole = now + (now - start)/SHARE
+    self.unhashed, self.due_whole = False, _later(start)
 
 # %% ../../nbs/procedures/10_probes.ipynb #d1953341
 def _input_fields(inputs):

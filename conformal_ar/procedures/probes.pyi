@@ -18,6 +18,7 @@ class Probe:
     fingerprint: Any
     ids: Any
     inputs: Any
+    restless: Any
     rounding: Any
     rules: Any
     scores: Any
@@ -77,6 +78,7 @@ def _mean_difference(these, those):
 def _rounding(model, seen):
     """How far rounding may move scores whose ways differ by so much"""
     ...
+def _later(start): ...
 def fingerprint_or_none(model: object):
     """The fingerprint of `model`; None where rules have no name"""
     ...

@@ -124,9 +124,10 @@ class Molecules(Task):
         return check_product(target, **options)
 
     def candidate(self, x, clean, **options):
-        behind = x.text.split(">")[2:] # of reactants>reagents>product
-        x = x._replace(columns=x.columns | {"product": p for p in behind if p})
-        return super().candidate(x, clean, **options)
+        sides = re.split("(?<!-)>", x.text.split("|")[0]) # no dative bonds
+        behind = sides[2].strip() if len(sides) == 3 else ""
+        return super().candidate(x, clean, **options) or behind and self.spell_target(
+            x.text, clean, behind, **options) or None
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #a4791801
 class Reactions(Molecules):

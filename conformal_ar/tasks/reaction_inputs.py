@@ -90,7 +90,15 @@ def _molecule(text):
     raise BadReaction(f"{shown!r} is no valid SMILES" + (f": {why}" if why else ""))
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b6216e20
-def _key(name): return re.sub(r"[\s,-]", "", name.lower())
+_aside = re.compile( # amounts, concentrations and the like, in lower case
+    r"\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
+    r"|(?<![a-z\d])(\d+([.,]\d+)?\s*(m|n|%|eq|mol\s*%)(?![a-z\d])"
+    r"|(aq|sat|conc|dry|anhydrous)\b)")
+
+def _key(name):
+    "A name without case, amounts, hyphens and commas"
+    name = name.lower().translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789"))
+    return re.sub(r"[\s,-]", "", _aside.sub("", name))
 
 @cache
 def _reagents():
@@ -99,10 +107,22 @@ def _reagents():
     rows = (line.split("\t") for line in text.splitlines())
     return {_key(name): smiles for names, smiles in rows for name in names.split(" ")}
 
+# %% ../../nbs/tasks/17_reaction_inputs.ipynb #d85c665d
+_between = re.compile(r"\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+")
+
+def _by_name(part):
+    "SMILES of a reagent, or of several with a stroke between; None for no name"
+    known, read = _reagents(), canonical_molecule(part)
+    if read and part not in ("NBS", "NCS", "NIS"): return None # it is SMILES
+    names = [part] if _key(part) in known else re.split("[/:-]", _aside.sub("", part))
+    found = [known.get(_key(name)) for name in names]
+    return None if None in found else ".".join(found)
+
 def _named(source):
     "A source with names of common reagents as SMILES, and a note on these"
-    parts = re.split(r"\s*[.;]\s*|\s+\+\s+|,\s+", source)
-    named = {p: _reagents()[_key(p)] for p in parts if _key(p) in _reagents()}
+    text = re.sub(r"(?i)\b(aq|sat|conc|eq|equiv)\.", r"\1", source) # no dots between
+    parts = _between.split(re.sub(r"(?<![^\s(])(\d+)\.(\d)", r"\1,\2", text))
+    named = {p: smiles for p in parts if (smiles := _by_name(p))}
     if not named: return source, []
     said = f"read by name: {', '.join(named)}"
     return ".".join(named.get(p, p) for p in parts), [said]

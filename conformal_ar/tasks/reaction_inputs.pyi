@@ -22,9 +22,16 @@ def check_source(text: str):
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...
-def _key(name): ...
+_aside: Any
+def _key(name):
+    """A name without case, amounts, hyphens and commas"""
+    ...
 def _reagents():
     """SMILES by name"""
+    ...
+_between: Any
+def _by_name(part):
+    """SMILES of a reagent, or of several with a stroke between; None for no name"""
     ...
 def _named(source):
     """A source with names of common reagents as SMILES, and a note on these"""

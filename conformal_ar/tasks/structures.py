@@ -39,8 +39,10 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
     return [(line, (".".join(filter(None, s[:2])), s[2])) for line, s in rows]
 
 # %% ../../nbs/tasks/28_structures.ipynb #b254934d
-_role = re.compile("(reactant|reagent|catalyst|base|ligand|additive|solvent)"
-                   r"s?(\d+|[a-e])?") # of a column
+_reacting = "reactant", "substrate", "startingmaterial", "couplingpartner"
+_role = re.compile(f"({'|'.join(_reacting)}|reagent|catalyst|base|ligand|additive|"
+                   r"solvent)s?(\d+|[a-e])?") # of a column
+_nothing = "(?i)^([-–—]|none|neat|n/?a)$" # a cell that says so
 
 def join_roles(
     row:dict,   # Of a table
@@ -49,8 +51,9 @@ def join_roles(
     "A source from the columns of roles, where it has no column of its own"
     if not isinstance(row, dict) or str(row.get(column) or "").strip(): return row
     own = {c: _role.fullmatch(re.sub(r"smiles|[\s_-]", "", c.lower())) for c in row}
-    parts = {c: str(row[c] or "").strip() for c, m in own.items() if m}
-    known = [text for c, text in parts.items() if own[c][1] == "reactant"]
+    parts = {c: re.sub(_nothing, "", str(row[c] or "").strip())
+             for c, m in own.items() if m}
+    known = [text for c, text in parts.items() if own[c][1] in _reacting]
     source = ".".join(filter(None, parts.values()))*any(known)
     return row | {column: source} if known else row
 
@@ -60,7 +63,8 @@ def unused_columns(x:Input)->list: # Notes
     used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", x.text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
-        other = re.search("(?i)target|product", c) or len(word) == 1 and c != "name"
+        other = re.search("(?i)target|product|candidate", c)
+        other = other or len(word) == 1 and c != "name"
         if other or {*(canonical(word) or "").split(".")} <= used: continue
         dot = ": a dot forgotten?"*(c == "name")
         notes.append(f"SMILES in {c!r} were not used{dot}")

@@ -78,8 +78,9 @@ class Task:
         **options  # As of clean_input
     )->str|None:
         "What a line proposes as the target, as the model writes it; None: nothing"
-        said = (v for c, v in x.columns.items() if c.lower() in self.proposals)
-        text = next((v for v in said if isinstance(v, str) and v.strip()), None)
+        said = (str(v) for name in self.proposals for c, v in x.columns.items()
+                if c.strip().lower() == name and type(v) in (str, int, float))
+        text = next((v for v in said if v.strip()), None)
         return text and self.spell_target(x.text, clean, text, **options)
 
     def check_data(self): "An error that says how to get missing pairs"
