@@ -15,7 +15,7 @@ WORDS = {
     "index.html": "uncertainty quantification conformal_ar overview getting started pip requirements download",
     "guides/own_model.html": "own T5 BART Marian translation summarization Hugging Face seq2seq fine-tuned huggingface",
     "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering multiple correct answers references",
-    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning",
+    "guides/chemist.html": "molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning what do i get Chemformer Molecular Transformer published models",
     "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
     "guides/interface.html": "API reference documentation list of functions classes modules",
     "theory/planning.html": "sample size how many calibration pairs choose alpha",
@@ -54,6 +54,13 @@ WORDS = {
 ANCHORS = { # Section -> the same
     "index.html#cite": "citation cite bibtex reference paper CITATION.cff license licence changelog changes versions",
     "index.html#install": "install installation pip conda GPU CUDA Python version Windows requirements",
+    "guides/questions.html#what-differs-from-the-paper-and-its-code": "differences difference deviations changes original implementation",
+    "guides/questions.html#can-i-limit-the-time-of-a-search": "timeout time limit budget truncated",
+    "guides/questions.html#do-temperature-top-p-or-length-normalisation-play-a-part": "sampling nucleus top-k length penalty normalization",
+    "guides/questions.html#does-it-run-in-docker-or-ci": "container image continuous integration exit codes",
+    "tasks/reactions.html#splits-duplicates-and-leakage": "data split train test contamination",
+    "search/sets.html#how-typical-is-a-member": "ties tied equal scores",
+    "theory/conformal.html#split-conformal-prediction": "ties tied equal scores",
     "index.html#what-is-not-guaranteed": "limitations assumptions exchangeability",
     "index.html#which-procedure-when": "which method to choose",
 }
@@ -99,6 +106,15 @@ def single_formulas(text, page):
             text = re.sub(rf"(?<!\w){twice}(?!\w)", lambda _: form(shown), text)
     return text
 
+def without_checks(text):
+    "A text of the index without its lines of imports and assertions, which answer nobody"
+    kept, depth = [], 0
+    for line in text.splitlines(True):
+        left = depth > 0 or re.match(r"\s*(from [\w.]+ import|import \w|assert |test_\w+\()", line)
+        if left: depth = max(0, depth + sum(line.count(o) for o in "([{") - sum(line.count(o) for o in ")]}"))
+        else: kept.append(line)
+    return "".join(kept)
+
 def search_index():
     "The words that people type, with each section, and text that the index lacks"
     path = site/"search.json"
@@ -113,7 +129,7 @@ def search_index():
         if page in appendix: doc["later"] = True # after pages of the main part
         first = doc["section"] == "" # of the page itself
         if first and (text := own_text(page)): doc["text"] = text
-        doc["text"] = single_formulas(doc["text"], page)
+        doc["text"] = single_formulas(without_checks(doc["text"]), page)
         doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
     path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -122,9 +138,15 @@ def search_script():
     path, = site.glob("site_libs/quarto-search/quarto-search.js")
     code = path.read_text(encoding="utf-8")
     own, mark = (root/".ci/search.js").read_text(encoding="utf-8"), "\n// words in place of phrases\n"
-    ours, theirs = "rankedSearch(fuse._docs, query, fuseOptions.limit);", "await index.search(query, fuseOptions);"
-    code = code.partition(mark)[0].replace(theirs, ours)
-    assert code.count(ours) == 1, "Quarto's search has changed: see how fuseSearch gets its results"
+    changes = {"await index.search(query, fuseOptions);": "rankedSearch(fuse._docs, query, fuseOptions.limit);",
+               "const start = text.toLowerCase().indexOf(query.toLowerCase());": "const [start, length] = firstMatch(query, text);",
+               "const end = start + query.length;": "const end = start + length;",
+               'const termRegex = new RegExp(term, "ig");': r'const termRegex = RegExp("(?<![\\p{L}\\p{N}])" + term, "igu");',
+               'slice(startIndex).search(new RegExp(term, "ig"))': "slice(startIndex).search(termRegex)"} # marks begin where words do
+    code = code.partition(mark)[0]
+    for theirs, ours in changes.items():
+        code = code.replace(theirs, ours)
+        assert code.count(ours) == 1, f"Quarto's search has changed: it lacks {theirs!r}"
     path.write_text(code + mark + own, encoding="utf-8")
 
 def preview_images():

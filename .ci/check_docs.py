@@ -38,7 +38,14 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "counterion": "guides/chemist", "counter-ion": "guides/chemist", "finetune": "guides/questions", "fine-tune": "guides/questions", "erratum": "theory/tolerance",
     "top-1 accuracy": "experiments/edit_evaluation guides/chemist", "custom model": "guides/any_model",
     "JAX model": "guides/any_model", "fine-tuning": "guides/questions", "resume after crash": "jobs/scale", "related work": "experiments/compared",
-    "changelog": "index", "slips in the paper": "theory/tolerance", "repeated pairs": "procedures/pairs guides/questions", "why coverage exact": "theory/conformal theory/tolerance"}
+    "changelog": "index", "slips in the paper": "theory/tolerance", "repeated pairs": "procedures/pairs guides/questions", "why coverage exact": "theory/conformal theory/tolerance",
+    "temperature": "guides/questions", "top-p": "guides/questions", "docker": "guides/questions", "CI": "guides/questions",
+    "timeout": "guides/questions", "leakage": "tasks/reactions", "duplicates": "tasks/reactions tasks/additions procedures/pairs",
+    "Chemformer": "guides/chemist tasks/smiles_spellings", "Molecular Transformer": "guides/chemist tasks/smiles_spellings",
+    "what do I get": "guides/chemist search/sets", "how many reactions": "guides/chemist", "what does 90% mean": "guides/questions",
+    "differences from the paper": "guides/questions", "ties": "theory/conformal theory/tolerance search/sets procedures/simulation",
+    "canonical SMILES": "procedures/equivalence tasks/chemistry tasks/smiles_spellings", "python version": "index",
+    "licence": "index", "data split": "tasks/reactions"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):

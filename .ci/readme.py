@@ -62,7 +62,8 @@ def render_cell(cell, i, exporter, metadata):
 
 
 def relocate(text):
-    "Relative links and images of a file in nbs/, as seen from the root."
+    "Relative links and images of a file in nbs/, as seen from the root; the field is on the site alone."
+    text = text.replace("](#try)", "](https://conformal-ar.github.io/conformal_ar/#try)")
     def repl(m): return f"{m[1]}{os.path.normpath('nbs/' + m[2])})"
     return re.sub(r"(\]\()(?!\w+:|/|#)([^)\s]+)\)", repl, text)
 

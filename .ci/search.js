@@ -20,13 +20,24 @@ function prepared(doc) { // The fields of a section in lower case; ConformalLeve
   return doc.lower;
 }
 
+function patternsOf(query) { // Of each word: where it begins a word, where it is one, its plural aside
+  return wordsOf(query).map(word => word.length > 3 ? word.replace(/(?<!s)s$/, "") : word).map(word => {
+    const start = `(?<![\\p{L}\\p{N}])${word.replace(/\./g, "\\.").replace(/-/g, "[-–\\s]")}`, end = "s?(?![\\p{L}\\p{N}])";
+    return {begins: RegExp(word.length < 3 ? start + end : start, "iu"), whole: RegExp(start + end, "iu")};
+  });
+}
+
+function firstMatch(query, text) { // Place and length of what is marked in a result: the longest word; -1 where there is none
+  const found = patternsOf(query).map(p => text.match(p.whole) || text.match(p.begins)).filter(Boolean);
+  const best = found.sort((a, b) => b[0].length - a[0].length)[0];
+  return best ? [best.index, best[0].length] : [-1, 0];
+}
+
 function rankedSearch(docs, query, limit = 50) { // Sections with all words, then those with most; the best first
-  const words = wordsOf(query).map(word => word.length > 3 ? word.replace(/(?<!s)s$/, "") : word); // of plurals, the stem
-  const patterns = words.map(word => RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/\./g, "\\.").replace(/-/g, "[-–\\s]")}${
-    word.length < 3 ? "(?![\\p{L}\\p{N}])" : ""}`, "u")); // short ones are whole words
-  const found = docs.map(doc => ({item: doc, each: patterns.map(pattern =>
-    Object.entries(WEIGHTS).reduce((sum, [key, weight]) => sum + (pattern.test(prepared(doc)[key]) ? weight : 0), 0))}));
-  const rare = words.map((_, i) => Math.log((1 + docs.length)/(1 + found.filter(f => f.each[i]).length)));
+  const patterns = patternsOf(query);
+  const found = docs.map(doc => ({item: doc, each: patterns.map(p =>
+    Object.entries(WEIGHTS).reduce((sum, [key, weight]) => sum + (p.whole.test(prepared(doc)[key]) ? weight : p.begins.test(prepared(doc)[key]) ? weight/2 : 0), 0))}));
+  const rare = patterns.map((_, i) => Math.log((1 + docs.length)/(1 + found.filter(f => f.each[i]).length)));
   for (const f of found) {
     f.count = f.each.filter(Boolean).length;
     f.score = 20*(f.item.section.toLowerCase() === query.trim().toLowerCase()) - (f.item.later || false)*5 + f.each.reduce((sum, weight, i) => sum + weight*rare[i], 0) - Math.log(20 + f.item.text.length)/10;
@@ -34,12 +45,17 @@ function rankedSearch(docs, query, limit = 50) { // Sections with all words, the
   return found.filter(f => f.count).sort((a, b) => b.count - a.count || b.score - a.score).slice(0, limit);
 }
 
-// Names and roles for screen readers, where Quarto gives none or wrong ones
+// Wide tables, and names and roles for screen readers where Quarto gives none or wrong ones
 if (typeof document !== "undefined") document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
   const all = (where, change) => document.querySelectorAll(where).forEach(change);
   all(".aa-Autocomplete, .aa-DetachedSearchButton", o => o.setAttribute("aria-label", "Search"));
   all(".navbar-toggler", o => o.removeAttribute("role"));
   all(".sidebar-item-toggle, .sidebar-item .text-start[data-bs-toggle]", o => { o.setAttribute("role", "button"); o.tabIndex = 0; });
+  all("table", o => { // wide ones fade where they go on
+    const see = () => o.classList.toggle("goes-on", o.scrollWidth - o.clientWidth - o.scrollLeft > 2);
+    o.addEventListener("scroll", see);
+    new ResizeObserver(see).observe(o);
+  });
   all("p:has(> math)", o => { if (o.scrollWidth > o.clientWidth) o.tabIndex = 0; }); // long formulas scroll
   const names = {"#quarto-header .navbar": "Site", "#quarto-sidebar": "Pages", "#TOC": "On this page", ".quarto-secondary-nav": "Where you are"};
   for (const [where, name] of Object.entries(names)) all(where, o => o.setAttribute("aria-label", name));
