@@ -45,7 +45,9 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "what do I get": "guides/chemist search/sets", "how many reactions": "guides/chemist", "what does 90% mean": "guides/questions",
     "differences from the paper": "guides/questions", "ties": "theory/conformal theory/tolerance search/sets procedures/simulation",
     "canonical SMILES": "procedures/equivalence tasks/chemistry tasks/smiles_spellings", "python version": "index",
-    "licence": "index", "data split": "tasks/reactions"}
+    "licence": "index", "data split": "tasks/reactions", "GPT-4": "guides/questions",
+    "OpenAI API": "guides/questions hf/vllm", "list of candidates": "guides/questions procedures/candidates", "beam width": "guides/questions procedures/subsets",
+    "data licence": "guides/questions", "exchangeable": "theory/conformal guides/questions", "iid": "theory/conformal"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):

@@ -214,8 +214,8 @@ def list_html(records, task, most=20):
         top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
-        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"))
-        yes = f"{yes}, p-value {r['candidate_p_value']:.3g}" if yes else ""
+        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"), "")
+        if "candidate_p_value" in r: yes += f", p-value {r['candidate_p_value']:.3g}"
         own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}", yes
         rows.append(cells("td", *own[:n]))
     table = html_tag("table", *rows, class_="ca-list")

@@ -111,7 +111,7 @@ def set_html(s, task):
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
 _reading = ("The p-value is the share of known pairs whose target the model found at "
     "least as improbable. Below {:.3g} (1 − coverage) the answer is doubted, above it "
-    "is not. It is no chance that the answer {}")
+    "is not. It is no chance that the answer {}.")
 _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are not "
     "0.9 for the route. The model is asked which product is recorded if a reaction "
     "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
@@ -124,7 +124,7 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         found = opened.check(text, candidate)
-    p, rank = found["candidate_p_value"], found.get("candidate_rank", 0)
+    p, rank = found.get("candidate_p_value"), found.get("candidate_rank", 0)
     inside, drawn = candidate in s, drawn_molecule(candidate) if task.molecules else ""
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
@@ -134,11 +134,12 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     members = zip(s.keys, s.p_values) if task.molecules and not inside else ()
     near = [f"; {pieces_beside(m, candidate)} it is in the set, p-value {q:.3g}"
             for m, q in members if same_but_for_pieces(m, candidate)]
-    said = html.escape(f"{candidate}: p-value {p:.3g}{''.join(near[:1])}")
+    known = "no p-value, for no scores are kept" if p is None else f"p-value {p:.3g}"
+    said = html.escape(f"{candidate}: {known}{''.join(near[:1])}")
     end = "forms" + _steps if task.molecules else "is right"
-    read = in_terms(_reading, task).format(1 - coverage, end)
+    read = "" if p is None else in_terms(_reading, task).format(1 - coverage, end)
     told = (html_tag("b", verdict), html_tag("p", said),
-            notes_html(str(w.message) for w in warned), html_tag("p", f"{read}."))
+            notes_html(str(w.message) for w in warned), html_tag("p", read))
     shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
                      class_="ca-input")
     return shown, dict(candidate=candidate, candidate_in_set=inside) | found

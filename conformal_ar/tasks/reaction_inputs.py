@@ -112,11 +112,12 @@ _between = re.compile(r"\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+")
 
 def _by_name(part):
     "SMILES of a reagent, or of several with a stroke between; None for no name"
-    known, read = _reagents(), canonical_molecule(part)
-    if read and part not in ("NBS", "NCS", "NIS"): return None # it is SMILES
+    known = _reagents()
     names = [part] if _key(part) in known else re.split("[/:-]", _aside.sub("", part))
     found = [known.get(_key(name)) for name in names]
-    return None if None in found else ".".join(found)
+    if None in found: return None
+    smiles = part not in ("NBS", "NCS", "NIS") and canonical_molecule(part)
+    return None if smiles else ".".join(found)
 
 def _named(source):
     "A source with names of common reagents as SMILES, and a note on these"

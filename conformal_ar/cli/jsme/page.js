@@ -14,7 +14,8 @@ function caTake(values) { // Text, reagents, solvent, candidate, …, with a dra
 }
 function caShow(name) { // the answer, wherever the page stands
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches
-  setTimeout(() => document.querySelector(`#ca-${name}`).scrollIntoView({behavior: calm ? "auto" : "smooth"}), 50)
+  const show = () => document.querySelector(`#ca-${name}`).scrollIntoView({behavior: calm ? "auto" : "smooth"})
+  for (const wait of [50, 500]) setTimeout(show, wait) // again when all of it is laid out
 }
 function caMark(name, now) { // an answer that is not of what stands above
   const [text, reagents, solvent, candidate] = now.slice(0, 4).map(o => (o || "").trim())
