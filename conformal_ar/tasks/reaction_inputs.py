@@ -93,7 +93,7 @@ def _molecule(text):
 _aside = re.compile( # amounts, concentrations and the like, in lower case
     r"\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
     r"|(?<![a-z\d])(\d+([.,]\d+)?\s*(m|n|%|eq|mol\s*%)(?![a-z\d])"
-    r"|(aq|sat|conc|dry|anhydrous)\b)")
+    r"|\d+:\d+|(aq|sat|conc|dry|anhydrous)\b)")
 
 def _key(name):
     "A name without case, amounts, hyphens and commas"
