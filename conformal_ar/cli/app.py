@@ -68,7 +68,7 @@ class Opened:
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
                         self.cp.guarantee.coverage)
 
-    def check(self, text:str, candidate:str)->dict: # As of judge
+    def check(self, text:str, candidate:str)->tuple: # As of judge
         """What the calibration says of a `candidate`, member or not, for a `text` as
         the model knows it"""
         with _time_limit(self.cp.model, SECONDS): return judge(self.cp, text, candidate)

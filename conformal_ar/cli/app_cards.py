@@ -6,7 +6,7 @@
 __all__ = ['MOST_DRAWN', 'FIRST_DRAWN', 'MEANS']
 
 # %% ../../nbs/cli/09_app_cards.ipynb #a71a866f
-import html, re, warnings
+import html, re
 
 from .command_line import explain_error, shortened
 
@@ -121,9 +121,7 @@ _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are 
 def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, its p-value and rank, and how to read them"
     from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        found = opened.check(text, candidate)
+    found, notes = opened.check(text, candidate)
     p, rank = found.get("candidate_p_value"), found.get("candidate_rank", 0)
     inside, drawn = candidate in s, drawn_molecule(candidate) if task.molecules else ""
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
@@ -131,7 +129,8 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     if rank is None and not opened.cp.max_lines: # a line … holds it
         verdict = ("No: in no set, for the model finds no way to it; its p-value "
                    "is the smallest there is")
-    members = zip(s.keys, s.p_values) if task.molecules and not inside else ()
+    other = task.molecules and not inside and s.p_values is not None
+    members = zip(s.keys, s.p_values) if other else ()
     near = [f"; {pieces_beside(m, candidate)} it is in the set, p-value {q:.3g}"
             for m, q in members if same_but_for_pieces(m, candidate)]
     known = "no p-value, for no scores are kept" if p is None else f"p-value {p:.3g}"
@@ -139,7 +138,7 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     end = "forms" + _steps if task.molecules else "is right"
     read = "" if p is None else in_terms(_reading, task).format(1 - coverage, end)
     told = (html_tag("b", verdict), html_tag("p", said),
-            notes_html(str(w.message) for w in warned), html_tag("p", read))
+            notes_html(notes), html_tag("p", read))
     shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
                      class_="ca-input")
     return shown, dict(candidate=candidate, candidate_in_set=inside) | found

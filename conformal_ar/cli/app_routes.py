@@ -73,7 +73,7 @@ def add_routes(gr):
         return _route((task, text), lambda o, x: answer(o, text, coverage).record)
     def p_value(task:str, text:str, candidate:str)->dict:
         def found(o, x):
-            found = o.check(x, o.task.spell_target(text, x, candidate))
+            found, _ = o.check(x, o.task.spell_target(text, x, candidate))
             said = {c: found.get(f"candidate_{c}") for c in ("p_value", "rank")}
             return dict(input=x, candidate=candidate, **said)
         return _route((task, text, candidate), found)

@@ -51,7 +51,7 @@ def _follow(cp, calibration, pairs, output, step, again):
         some = json.dumps([list(part[:n]) for part in pairs]).encode()
         return f"{n}-{sha256(some).hexdigest()[:16]}"
     before, every = notes.get("updates", []), len(pairs[0])
-    sizes = {int(name.split("-")[0]) for name in before}
+    sizes = {int(name.split("-")[0]) for name in before if "-" in name}
     done = max((n for n in sizes if n <= every and first(n) in before), default=0)
     if again: done = 0
     if done == every:

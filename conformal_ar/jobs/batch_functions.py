@@ -121,14 +121,18 @@ def judge(
     procedure:object, # Calibrated
     text:str,         # As the model reads it
     candidate:str,    # As the model writes it
-)->dict: # candidate_p_value; candidate_rank of reactions, None if it was never found
-    "What a calibration says of a candidate, a member or not"
-    if hasattr(procedure, "check_steps"):
-        (p, rank), = procedure.check_steps([text], [candidate])
-        return dict(candidate_p_value=float(f"{p:.6g}"), candidate_rank=rank or None)
-    if not getattr(procedure, "nested", False): return {} # it keeps no scores
-    p, = procedure.p_values(text, candidate)
-    return dict(candidate_p_value=float(f"{p:.6g}"))
+)->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
+    "What a calibration says of a candidate, a member or not; ranks are of reactions"
+    found = {} # where a procedure keeps no scores
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if hasattr(procedure, "check_steps"):
+            (p, rank), = procedure.check_steps([text], [candidate])
+            found = dict(candidate_p_value=p, candidate_rank=rank or None)
+        elif getattr(procedure, "nested", False):
+            found = dict(candidate_p_value=procedure.p_values(text, candidate)[0])
+    if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
+    return found, [str(w.message) for w in said]
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0
 class SetRecords:
@@ -153,14 +157,11 @@ class SetRecords:
     def _judged(self, x, text, s):
         "What is said of the candidate of a line, and notes"
         try:
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                candidate = self.candidate(x, text)
-                if candidate is None or isinstance(s, Abstention): return {}, []
-                found = judge(self.procedure, text, candidate)
+            candidate = self.candidate(x, text)
+            if candidate is None or isinstance(s, Abstention): return {}, []
+            found, notes = judge(self.procedure, text, candidate)
         except Exception as e: return {}, [f"candidate: {input_error(e)}"]
-        return (dict(candidate_in_set=candidate in s) | found,
-                [str(w.message) for w in said])
+        return dict(candidate_in_set=candidate in s) | found, notes
 
     def of_inputs(self,
         inputs:list,      # Of Input

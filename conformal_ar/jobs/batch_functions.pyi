@@ -55,8 +55,8 @@ def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None,
     cleaned: What the model read, if that may be another text
     error: Why there is no set"""
     ...
-def judge(procedure: object, text: str, candidate: str) -> dict:
-    """What a calibration says of a candidate, a member or not
+def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
+    """What a calibration says of a candidate, a member or not; ranks are of reactions
 
     procedure: Calibrated
     text: As the model reads it

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ORDERS', 'STATES', 'KEEP', 'Edit', 'Script', 'script_tokens', 'read_script', 'script_text', 'flat_molecule',
-           'number_atoms', 'flask', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers',
+           'number_atoms', 'sides', 'flask', 'source_molecule', 'changed_molecule', 'product_molecule', 'pointers',
            'apply_script', 'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
 
 # %% ../../nbs/tasks/20_edits.ipynb #69ac264b
@@ -92,15 +92,15 @@ def number_atoms(mol:object)->tuple: # Renumbered; its old numbers in the new or
     return renumbered, order
 
 # %% ../../nbs/tasks/20_edits.ipynb #de3324dc
-def _sides(text):
-    "Reactants, reagents, product; an arrow -> or <- is a dative bond"
-    sides = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
-    if len(sides) in (1, 3): return (*sides, "", "")[:3]
+def sides(text:str)->tuple: # SMILES of reactants, reagents, product, empty for none
+    "Of `text`, a mixture or reaction; `ValueError` for odd arrows (-> is a bond)"
+    found = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
+    if len(found) in (1, 3): return (*found, "", "")[:3]
     raise ValueError("more than one reaction arrow, or half of one")
 
 def flask(text:str)->str: # SMILES of a mixture
     "What stands before the product in `text`, a mixture or reaction, perhaps with |…|"
-    return ".".join(filter(None, _sides(text)[:2]))
+    return ".".join(filter(None, sides(text)[:2]))
 
 def source_molecule(source:str):
     """RDKit's molecule that scripts speak of, its atoms numbered; None if not valid.
@@ -108,7 +108,7 @@ def source_molecule(source:str):
     names a product, `TypeError` for no text"""
     if not isinstance(source, str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
-    if _sides(source)[2]: raise ValueError(
+    if sides(source)[2]: raise ValueError(
         f"{source!r:.80} names a product: give what goes into the flask")
     left = flask(source)
     mol = read_molecule(left) if left.split() == [left] else None # it reads one word

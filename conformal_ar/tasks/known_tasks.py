@@ -124,8 +124,8 @@ class Molecules(Task):
         return check_product(target, **options)
 
     def candidate(self, x, clean, **options):
-        sides = re.split("(?<!-)>", x.text.split("|")[0]) # no dative bonds
-        behind = sides[2].strip() if len(sides) == 3 else ""
+        from conformal_ar.tasks.edits import sides
+        behind = sides(x.text)[2]
         return super().candidate(x, clean, **options) or behind and self.spell_target(
             x.text, clean, behind, **options) or None
 
