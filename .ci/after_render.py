@@ -4,7 +4,7 @@
 search index gets the words that people type, from the table below, and prose stands in it before code.
 """
 import json, os, re, shutil
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -110,6 +110,16 @@ def single_formulas(text, page):
             text = re.sub(rf"(?<!\w){twice}(?!\w)", lambda _: form(shown), text)
     return text
 
+def prose_and_code(text, page):
+    "A text of the index in two: what its page says, and what stands there as code or output"
+    html, code = (site/page).read_text(encoding="utf-8"), []
+    blocks = (unescape(re.sub(r"(?s)<[^>]*>", "", o)).strip() for o in re.findall(r"(?s)<pre\b[^>]*>(.*?)</pre>", html))
+    for block in sorted({o for o in blocks if len(o) > 12}, key=len, reverse=True): # shorter ones may be words
+        for form in (block, escape(block, quote=False)): # the index has entities, `own_text` has none
+            if form in text: code.append(form)
+            text = text.replace(form, "\n")
+    return text, without_checks("\n".join(code))
+
 def without_checks(text):
     "A text of the index without its lines of imports and assertions, which answer nobody"
     kept, depth = [], 0
@@ -130,10 +140,12 @@ def search_index():
     appendix = {re.sub(r"/\d\d_", "/", o) + ".html" for o in re.findall(r"([\w/]+)\.ipynb", listed)}
     for doc in docs:
         page, _, anchor = doc["href"].partition("#")
-        if page in appendix: doc["later"] = True # after pages of the main part
+        if page in appendix: doc["lean"] = -5 # after pages of the main part
+        if re.match("guides/(?!interface)", page): doc["lean"] = 2 # before them
         first = doc["section"] == "" # of the page itself
         if first and (text := own_text(page)): doc["text"] = text
-        doc["text"] = single_formulas(without_checks(doc["text"]), page)
+        prose, doc["code"] = prose_and_code(doc["text"], page)
+        doc["text"] = single_formulas(prose, page)
         doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
     path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
 

@@ -2,7 +2,7 @@
 // .ci/after_render.py puts it into Quarto's script; .ci/check_docs.py asks it what people type.
 
 const QUIET = new Set("a an and any are as at be by can do does for from get how i in is it me my of on or own that the this to use what when where which who why with you your".split(" "));
-const WEIGHTS = {words: 12, title: 10, section: 8, text: 1};
+const WEIGHTS = {words: 12, title: 10, section: 8, text: 1, code: 0.2};
 
 function wordsOf(query) { // Lower-case words, without those that say little where there are others
   const all = query.toLowerCase().match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) || [];
@@ -40,7 +40,7 @@ function rankedSearch(docs, query, limit = 50) { // Sections with all words, the
   const rare = patterns.map((_, i) => Math.log((1 + docs.length)/(1 + found.filter(f => f.each[i]).length)));
   for (const f of found) {
     f.count = f.each.filter(Boolean).length;
-    f.score = 20*(f.item.section.toLowerCase() === query.trim().toLowerCase()) - (f.item.later || false)*5 + f.each.reduce((sum, weight, i) => sum + weight*rare[i], 0) - Math.log(20 + f.item.text.length)/10;
+    f.score = 20*(f.item.section.toLowerCase() === query.trim().toLowerCase()) + (f.item.lean || 0) + f.each.reduce((sum, weight, i) => sum + weight*rare[i], 0) - Math.log(20 + f.item.text.length)/10;
   }
   return found.filter(f => f.count).sort((a, b) => b.count - a.count || b.score - a.score).slice(0, limit);
 }
