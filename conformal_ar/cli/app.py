@@ -19,6 +19,7 @@ from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, judge, set_record, sum_up)
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
+from ..search.sets import PredictionSet
 from conformal_ar.cli.app_cards import (
     candidate_html, drawn_molecule, html_tag, in_terms, input_html, notes_html,
     set_html)
@@ -51,8 +52,10 @@ def _time_limit(ar, seconds):
 class Opened:
     "A calibration that was opened: other coverages of an input need no new search"
     most = 20 # inputs whose search is kept
-    def __init__(self, cp:object, task:Task):
-        "Of a calibrated procedure `cp`, and the `task`: what its texts are"
+    def __init__(self,
+        cp:object, # A calibrated procedure
+        task:Task, # What its texts are
+    ):
         if not isinstance(cp, Procedure): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
@@ -68,14 +71,20 @@ class Opened:
             return next((c/100 for c in range(99, 50, -1) if feasible(c)),
                         self.cp.guarantee.coverage)
 
-    def check(self, text:str, candidate:str)->tuple: # As of judge
-        """What the calibration says of a `candidate`, member or not, for a `text` as
-        the model knows it"""
-        with _time_limit(self.cp.model, SECONDS): return judge(self.cp, text, candidate)
+    def check(self,
+        text:str,      # As the model knows it
+        candidate:str, # A member or not
+        seconds:float=SECONDS, # Most that the search may take; else an error
+    )->tuple: # As of judge
+        "What the calibration says of a candidate"
+        with _time_limit(self.cp.model, seconds): return judge(self.cp, text, candidate)
 
-    def predict(self, text:str, coverage:float, seconds:float=SECONDS):
-        """The set of a `text` as the model knows it, at a `coverage` in (0, 1); an
-        error where the search takes more `seconds`."""
+    def predict(self,
+        text:str,       # As the model knows it
+        coverage:float, # In (0, 1)
+        seconds:float=SECONDS, # Most that the search may take; else an error
+    )->PredictionSet:
+        "The set of a text"
         cp = at_coverage(self.cp, coverage)
         reusable = cp.nested and not (cp.nonempty or cp.max_lines)
         at, table = self.tables.get(text, (0, None))
@@ -131,7 +140,6 @@ def answer(
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
-    words = html.escape(in_words(cp, task))
     size = in_terms(f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}", task)
     candidate = candidate.strip()
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
@@ -145,7 +153,7 @@ def answer(
     if said: checked, found = candidate_html(opened, clean, said, s, coverage, task)
     parts = (input_html(text, clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size}"), here, set_html(s, task),
-             html_tag("p", words, class_="ca-words"))
+             html_tag("p", html.escape(in_words(cp, task)), class_="ca-words"))
     record = set_record(x, s, clean if task.molecules or clean != text else None)
     return Answer("".join(parts), record | found)
 
@@ -169,21 +177,20 @@ def file_records(
     inputs = [x if len(x.text) <= MOST_CHARACTERS else
               x._replace(error="the input is too long")
               for x in inputs_of_rows(blocks.read(0), "input", task)]
-    def found(text):
+    def limited(ask, *args):
         left = end - time.monotonic()
-        try:
-            if left > 0: return opened.predict(text, coverage, min(SECONDS, left))
-            raise ValueError(f"not reached within {seconds:g} seconds")
-        except Exception as e: return ValueError(explain_error(e)[0]) # the others go on
-    def each(texts):
+        if left > 0: return ask(*args, seconds=min(SECONDS, left))
+        raise ValueError(f"not reached within {seconds:g} seconds")
+    def each(texts): # its product is judged before the next
         for i, text in enumerate(texts):
             progress(i, len(texts))
-            yield found(text)
+            try: yield limited(opened.predict, text, coverage)
+            except Exception as e: yield ValueError(explain_error(e)[0]) # others go on
     own = ignored if task.molecules else {}
     read = partial(sorted_inputs, task=task, **own)
-    worker = SetRecords(lambda: opened.cp, None, read, task.molecules,
-                        candidate=partial(task.candidate, **own))
-    return worker.of_inputs(inputs, lambda texts: [*each(texts)])
+    worker = SetRecords(lambda: opened.cp, None, read, task.molecules, None,
+                        partial(task.candidate, **own), partial(limited, opened.check))
+    return worker.of_inputs(inputs, each)
 
 # %% ../../nbs/cli/05_app.ipynb #92474070
 def _columns(records, task):

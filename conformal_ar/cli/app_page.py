@@ -18,7 +18,7 @@ from .app import (
     MOST_LINES, answer, file_records, in_words, list_html, open_calibration)
 from .app_cards import error_html, html_tag, in_terms
 from .app_routes import (
-    FILES, SKETCHER, add_routes, answer_links, history_html, only_here, sketcher_route)
+    FILES, SKETCHER, add_routes, answer_links, history_html, only_here)
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
@@ -207,6 +207,8 @@ def serve(
     blocks, gr = build(), _import_gradio()
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.routing import Mount
+    from starlette.staticfiles import StaticFiles
     names = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     fonts = dict(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     options = dict(server_name="127.0.0.1", server_port=port, inbrowser=open_browser,
@@ -216,7 +218,7 @@ def serve(
         i18n=gr.I18n(en={"common.complete": "The answer is there"}),
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
         ssr_mode=False, mcp_server=False, show_error=True,
-        app_kwargs=dict(routes=[sketcher_route()],
+        app_kwargs=dict(routes=[Mount("/page", StaticFiles(directory=FILES))],
                         middleware=[Middleware(only_here), names]))
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)
     except OSError as e:

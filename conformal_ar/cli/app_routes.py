@@ -7,8 +7,7 @@ __all__ = []
 
 # %% ../../nbs/cli/08_app_routes.ipynb #08000004
 from contextlib import suppress
-from importlib import import_module
-from pathlib import Path
+from importlib.resources import files
 
 from .app import answer, open_calibration
 from .app_cards import html_tag
@@ -22,15 +21,8 @@ def history_html(history):
     return html_tag("details", html_tag("summary", "Questions until now"), items)
 
 # %% ../../nbs/cli/08_app_routes.ipynb #31bae1aa
-FILES = Path(import_module("conformal_ar.cli").__file__).parent/"jsme"
-
-def sketcher_route():
-    "Where the files of the sketcher are served"
-    from starlette.routing import Mount
-    from starlette.staticfiles import StaticFiles
-    return Mount("/sketcher", StaticFiles(directory=FILES))
-
-SKETCHER = html_tag("iframe", src="/sketcher/sketcher.html", title="Sketcher",
+FILES = files("conformal_ar.cli")/"page" # style, scripts, and the sketcher
+SKETCHER = html_tag("iframe", src="/page/sketcher.html", title="Sketcher",
     loading="lazy", style="width: 100%; height: 460px; border: 0; display: block")
 
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139

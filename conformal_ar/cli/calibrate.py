@@ -28,7 +28,7 @@ def check_columns(table, *names):
     "Refuse names of columns where there are none"
     odd = {*names} - {"input", "target"}
     if odd and not table: raise ValueError(
-        f"there is no column '{min(odd)}': only tables, such as CSV, have columns")
+        f"only tables, such as CSV, have columns: there is none called '{min(odd)}'")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
 @cache
@@ -131,8 +131,7 @@ def pairs_of_file(data, half, n, columns, task, ar):
 _sets = ["level-sets", "dynamic", "subsets"]
 _users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"],
     width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
-    max_lines=["level-sets"],
-    coverage=_sets, confidence=_sets, nonempty=_sets)
+    max_lines=["level-sets"], coverage=_sets, confidence=_sets, nonempty=_sets)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
@@ -231,16 +230,14 @@ def calibrate(
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
     max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
-    target_column:TargetColumn="target", device:Device=None,
-    engine:Engine=None,
+    target_column:TargetColumn="target", device:Device=None, engine:Engine=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk
     procedure, names = procedure.value, (input_column, target_column)
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
-               max_candidates=max_candidates, max_lines=max_lines, width=width,
-               fdr=fdr)
+               max_candidates=max_candidates, max_lines=max_lines, width=width, fdr=fdr)
     if max_lines and max_candidates: raise ValueError(
         "--max-lines and --max-candidates exclude each other")
     if procedure != "select":

@@ -126,8 +126,7 @@ Port = cli_option(int|None, "Port of this machine; the first free one from 7860 
 NoBrowser = cli_option(bool, "Do not open a browser; show the address.", "--no-browser")
 
 @app.command("app")
-def application(port:Port=None, no_browser:NoBrowser=False,
-                engine:Engine=None):
+def application(port:Port=None, no_browser:NoBrowser=False, engine:Engine=None):
     "Open the application in a browser, on this machine only"
     os.environ.setdefault("HF_HUB_OFFLINE", "1") # it asks no other address
     from conformal_ar.cli.app_page import serve

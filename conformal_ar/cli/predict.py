@@ -203,10 +203,8 @@ Maps = cli_option(bool, "Add a column of reactions with atom maps, and one of si
 Ray = cli_option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
     "one here. The file is a .parquet, .csv or .jsonl of any size; --output is a "
     "folder of blocks, and a run that was interrupted goes on.", metavar="ADDRESS")
-Workers = cli_option(int|None,
-    "How many models run with --ray; by default one for each GPU, or else for each "
-    "CPU.",
-    min=1)
+Workers = cli_option(int|None, "How many models run with --ray; by default one for "
+    "each GPU, or else for each CPU.", min=1)
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
 @app.command(epilog="Columns of CSV: line, input and your own; cleaned: as the model "
@@ -220,8 +218,7 @@ def predict(
     ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
     text:Text=[], output:Sets=None, pictures:Pictures=None,
     ignore_stereo:IgnoreStereo=False, ignore_isotopes:IgnoreIsotopes=False,
-    maps:Maps=False,
-    ray:Ray=None, workers:Workers=None,
+    maps:Maps=False, ray:Ray=None, workers:Workers=None,
     task:Task=None, model:SameModel=None, input_column:InputColumn="input",
     device:Device=None, engine:Engine=None,
 ):
@@ -246,7 +243,9 @@ def predict(
                                 workers, task, model, device)
     def opened():
         cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
-        if maps: vars(cp).get("sets", cp).maps = True # which atoms go where
+        from conformal_ar.procedures.procedure import Procedure
+        level_sets = cp if isinstance(cp, Procedure) else cp.sets # that follow labels
+        if maps: level_sets.maps = True # which atoms go where
         show = partial(_picture, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, input_column, own, show)
     if is_file and not together:

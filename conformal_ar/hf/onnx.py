@@ -18,7 +18,7 @@ from fastcore.basics import patch
 
 from .precision import ROUNDING
 from .supported import check_tokens, row_tokens
-from .texts import Texts, plain_tokenizer, shipped_models
+from .texts import Texts, own_tokenizer, shipped_models
 from ..procedures.saving import read_shipped
 from ..search.autoregressive import stepwise_scores
 
@@ -208,7 +208,8 @@ def open_compiled(
     config = json.loads((folder/"config.json").read_text(encoding="utf-8"))
     weights = load_file(folder/"model.safetensors")
     weights = {name: w.float().numpy() for name, w in weights.items()}
-    texts.tokenizer, texts.vocab_size = plain_tokenizer(folder), config["vocab_size"]
+    texts.tokenizer = own_tokenizer(folder, plain=True)
+    texts.vocab_size = config["vocab_size"]
     texts.end_token_id, texts.pad_token_id, texts.start_token_id = (
         config[f"{which}_token_id"] for which in ("eos", "pad", "decoder_start"))
     return Compiled(texts, GRAPHS[config["model_type"]](config, weights),

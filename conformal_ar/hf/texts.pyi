@@ -40,15 +40,11 @@ class PlainTokenizer:
     def batch_decode(self, rows: Sequence, **kwargs):
         """Texts of `rows` of ids [R], special tokens left out"""
         ...
-def own_tokenizer(folder: str | Path) -> PlainTokenizer | None:
+def own_tokenizer(folder: str | Path, plain: bool=False) -> PlainTokenizer | None:
     """The tokenizer of this package that a folder names; `ValueError` for what is none
 
-    folder: Of a model"""
-    ...
-def plain_tokenizer(folder: Path) -> PlainTokenizer:
-    """Its tokenizer, without transformers
-
-    folder: Of a shipped model"""
+    folder: Of a model
+    plain: One of the library, too, without transformers?"""
     ...
 def shipped_models() -> dict:
     """The models that come with the package"""

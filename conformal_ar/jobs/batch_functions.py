@@ -144,9 +144,11 @@ class SetRecords:
         cleaned:bool=False, # Say what the model read, even where that was typed?
         show:Callable|None=None, # Is called with each line and its set
         candidate:Callable=lambda x, text: None, # Of an input: what its line proposes
+        check:Callable|None=None, # As judge, of a text and a candidate; None: judge
     ):
         self.procedure, self.take, self.read = make(), take, read
         self.cleaned, self.show, self.candidate = cleaned, show, candidate
+        self.check = check or partial(judge, self.procedure)
 
     def records(self,
         rows:list, # (line, row), as blocks have them
@@ -159,13 +161,13 @@ class SetRecords:
         try:
             candidate = self.candidate(x, text)
             if candidate is None or isinstance(s, Abstention): return {}, []
-            found, notes = judge(self.procedure, text, candidate)
+            found, notes = self.check(text, candidate)
         except Exception as e: return {}, [f"candidate: {input_error(e)}"]
         return dict(candidate_in_set=candidate in s) | found, notes
 
     def of_inputs(self,
         inputs:list,      # Of Input
-        predict:Callable, # Texts to sets, or exceptions
+        predict:Callable, # Texts to sets, or exceptions, all at once or one by one
     )->list: # A dictionary for each input
         "Records of inputs, none of them lost"
         good, bad, notes = self.read(inputs, self.procedure.model)

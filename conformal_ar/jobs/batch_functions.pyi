@@ -65,18 +65,20 @@ def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
     candidate: Any
+    check: Any
     cleaned: Any
     procedure: Any
     read: Any
     show: Any
     take: Any
-    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None, candidate: Callable=lambda x, text: None):
+    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None, candidate: Callable=lambda x, text: None, check: Callable | None=None):
         """make: Gives the calibrated procedure
         take: Rows of a block to inputs
         read: Inputs and the model to (input, text), line to error, notes
         cleaned: Say what the model read, even where that was typed?
         show: Is called with each line and its set
-        candidate: Of an input: what its line proposes"""
+        candidate: Of an input: what its line proposes
+        check: As judge, of a text and a candidate; None: judge"""
         ...
     def records(self, rows: list) -> list:
         """Records of rows, one input at a time
@@ -90,7 +92,7 @@ class SetRecords:
         """Records of inputs, none of them lost
 
         inputs: Of Input
-        predict: Texts to sets, or exceptions"""
+        predict: Texts to sets, or exceptions, all at once or one by one"""
         ...
 def sum_up(records: Iterable[dict]) -> str:
     """How many sets there are, and of which sizes

@@ -59,11 +59,13 @@ class Additions(Task):
         return train_additions(*args, **options)
 
 # %% ../../nbs/tasks/30_known_tasks.ipynb #1652891f
+def _files():
+    from conformal_ar.tasks import structures # with RDKit
+    return structures
+
 class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
-    roles = ("; or Reactants (Reactant 1, Reactant 2), Reagents, Catalyst, Base, "
-             "Ligand, Additive, Solvent")
     proposals = "candidate", "product", "target"
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
@@ -71,6 +73,10 @@ class Molecules(Task):
                 "Bromination": "COc1ccccc1.BrBr"}
     title, label = "Reactions", ("What goes into the flask: SMILES, with dots between; "
                                  "common reagents also by name (DMF, K2CO3)")
+
+    @property
+    def roles(self):
+        return f"; or {', '.join(_files().ROLES).title()} (or Reactant 1, Reactant 2)"
 
     @property
     def forms(self):
@@ -85,22 +91,18 @@ class Molecules(Task):
         return parts["held_out"], parts["valid"]
 
     def is_table(self, path):
-        from conformal_ar.tasks.structures import STRUCTURES
-        return Path(path).suffix.lower() in (".parquet", *TABLES, *STRUCTURES)
+        return Path(path).suffix.lower() in (".parquet", *TABLES, *_files().STRUCTURES)
 
     def as_table(self, path, folder):
-        from conformal_ar.tasks.structures import STRUCTURES, structure_rows
-        if Path(path).suffix.lower() not in STRUCTURES: return path
-        rows = jsonl_text(structure_rows(path))
+        if Path(path).suffix.lower() not in _files().STRUCTURES: return path
+        rows = jsonl_text(_files().structure_rows(path))
         return write_text(Path(folder)/f"{Path(path).name}.jsonl", rows)
 
     def joined(self, row, column):
-        from conformal_ar.tasks.structures import join_roles
-        return join_roles(row, column)
+        return _files().join_roles(row, column)
 
     def line_inputs(self, lines):
-        from conformal_ar.tasks.structures import smi_inputs
-        return smi_inputs(lines)
+        return _files().smi_inputs(lines)
 
     def read_pairs(self, path, columns):
         if self.is_table(path):
@@ -109,23 +111,20 @@ class Molecules(Task):
                 table = self.as_table(path, folder)
                 with named_as(path, table): return read_columns(
                     table, *columns, several=columns[1], change=join)
-        from conformal_ar.tasks.structures import read_reactions
-        return read_reactions(path)
+        return _files().read_reactions(path)
 
     def clean_input(self, x, model:object, **options):
         from conformal_ar.tasks.reaction_inputs import read_source
         check_text(x.text)
-        from conformal_ar.tasks.structures import unused_columns
         clean, notes = read_source(x, model, **options)
-        return clean, notes + unused_columns(x)
+        return clean, notes + _files().unused_columns(x)
 
     def spell_target(self, typed, clean, target, **options):
         from conformal_ar.tasks.reaction_inputs import check_product
         return check_product(target, **options)
 
     def candidate(self, x, clean, **options):
-        from conformal_ar.tasks.edits import sides
-        behind = sides(x.text)[2]
+        behind = _files().sides(x.text)[2]
         return super().candidate(x, clean, **options) or behind and self.spell_target(
             x.text, clean, behind, **options) or None
 

@@ -20,16 +20,18 @@ class Additions(Task):
         ...
     def clean(self, model: object): ...
     def train(self, *args, **options): ...
+def _files(): ...
 class Molecules(Task):
     """Products of chemical reactions, as SMILES"""
     molecules: Any
     quantile: Any
-    roles: str
     proposals: Any
     population: str
     examples: Any
     title: Any
     label: Any
+    @property
+    def roles(self): ...
     @property
     def forms(self): ...
     def pool(self):

@@ -8,8 +8,7 @@ __all__ = ['Task']
 # %% ../../nbs/tasks/19_task.ipynb #43ce38e4
 from pathlib import Path
 
-from ..files.csv_jsonl import (
-    Input, check_input, line_inputs, read_columns)
+from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns
 
 # %% ../../nbs/tasks/19_task.ipynb #a8f5928e
 class Task:
