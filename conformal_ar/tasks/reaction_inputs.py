@@ -60,8 +60,7 @@ def _without(smiles, what):
     "A molecule without stereochemistry or isotopes"
     Chem, mol = rdkit_modules()[0], read_molecule(smiles)
     if what == "stereochemistry": Chem.RemoveStereochemistry(mol)
-    else:
-        for a in mol.GetAtoms(): a.SetIsotope(0)
+    for a in mol.GetAtoms() if what == "isotopes" else (): a.SetIsotope(0)
     return canonical_molecule(Chem.MolToSmiles(mol))
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #5bafa1eb
@@ -69,10 +68,11 @@ def check_source(text:str):
     "`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"
     source = re.sub(r"\s+\|.*\|\s*$", "", text.strip())
     if len(words := source.split()) > 1:
-        name = _no_names if _fault(words[0]) == _no_names else (
-            "a name behind the SMILES goes into a column of its own")
-        raise BadReaction(f"white space after {words[0]!r}: was a dot forgotten? "
-                          f"({name[0].upper()}{name[1:]}.)")
+        parts = filter(str.strip, _between.split(source)[::2])
+        odd = [repr(p) for p in parts if _fault(p.split()[0]) == _no_names]
+        if odd: raise BadReaction(f"cannot read {', '.join(odd)}: {_no_names}")
+        raise BadReaction(f"white space after {words[0].split('.')[-1]!r}: was a dot "
+            "forgotten? (A name behind the SMILES goes into a column of its own.)")
     if odd := re.search("[^ -~]", source): raise BadReaction(
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
     odd = re.search(r"\[[^]]*(#\d|[,!&])[^]]*\]|[~*]", source)
@@ -85,15 +85,15 @@ def _molecule(text):
     if not text: raise BadReaction("a dot with no molecule beside it")
     found = canonical_molecule(text)
     if found is not None: return found
-    why = _fault(text)
-    shown = text if len(text) <= 60 else text[:59] + "…" # the reason must be read, too
-    raise BadReaction(f"{shown!r} is no valid SMILES" + (f": {why}" if why else ""))
+    said = f"{text!r:.60} is no valid SMILES", _fault(text)
+    raise BadReaction(": ".join(filter(None, said)))
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b6216e20
-_aside = re.compile( # amounts, concentrations and the like, in lower case
-    r"\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
-    r"|(?<![a-z\d])(\d+([.,]\d+)?\s*(m|n|%|eq|mol\s*%)(?![a-z\d])"
-    r"|\d+:\d+|(aq|sat|conc|dry|anhydrous)\b)")
+_aside = re.compile( # amounts, concentrations, grades and the like
+    r"\s+\([^()]*\)|\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
+    r"|(?<![a-z\d])([\d.,]*\d\s*(m|n|%|eq(uiv)?|m?mol|m?g|[mu]?l|(mol|wt)\s*%)"
+    r"(?![a-z\d])|\d+:\d+|\d\s*(?=h2o)|(abs|anhydrous|aq|cat|conc|degassed|dry|excess|"
+    r"fuming|glacial|powder|sat)\b)", re.I)
 
 def _key(name):
     "A name without case, amounts, hyphens and commas"
@@ -108,25 +108,29 @@ def _reagents():
     return {_key(name): smiles for names, smiles in rows for name in names.split(" ")}
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #d85c665d
-_between = re.compile(r"\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+")
+_between = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\))")
+_not_smiles = "NBS", "NCS", "NIS", "PCC", "BOP", "BPO", "B2PIN2" # though valid
 
 def _by_name(part):
     "SMILES of a reagent, or of several with a stroke between; None for no name"
-    known = _reagents()
-    names = [part] if _key(part) in known else re.split("[/:-]", _aside.sub("", part))
+    known, bare = _reagents(), _aside.sub("", part).strip()
+    names = [part] if _key(part) in known else re.split("[/:-]", bare)
     found = [known.get(_key(name)) for name in names]
     if None in found: return None
-    smiles = part not in ("NBS", "NCS", "NIS") and canonical_molecule(part)
+    smiles = bare.upper() not in _not_smiles and canonical_molecule(bare)
     return None if smiles else ".".join(found)
 
 def _named(source):
     "A source with names of common reagents as SMILES, and a note on these"
-    text = re.sub(r"(?i)\b(aq|sat|conc|eq|equiv)\.", r"\1", source) # no dots between
-    parts = _between.split(re.sub(r"(?<![^\s(])(\d+)\.(\d)", r"\1,\2", text))
+    text = re.sub(r"(?i)\b(abs|aq|cat|conc|eq|equiv|sat)\.", r"\1", source) # no ends
+    text = re.sub(r"(?<![^\s(])(\d+)\.(\d)", r"\1\0\2", text)
+    parts = [part.replace("\0", ".") for part in _between.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     if not named: return source, []
-    said = f"read by name: {', '.join(named)}"
-    return ".".join(named.get(p, p) for p in parts), [said]
+    short = [p for p in parts if p not in named and re.fullmatch("[A-Z]{2,3}", p)]
+    said = [f"read as SMILES: {', '.join(short)}"]*bool(short)
+    return (".".join(named.get(p, p) for p in parts if not p or _key(p)), # no amounts
+            [f"read by name: {', '.join(named)}", *said])
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #bb9086e9
 _organic = "H B C N O F Si P S Cl Br I".split() # unpaired electrons mean a radical
@@ -137,8 +141,8 @@ def _radical(molecule):
     atoms = list(read_molecule(molecule).GetAtoms())
     def free(a): return all(b.GetSymbol() in _organic for b in (a, *a.GetNeighbors()))
     odd = any(a.GetNumRadicalElectrons() and free(a) for a in atoms)
-    if not odd or len(atoms) == 1: return []
-    return [f"{molecule!r} is a radical: are hydrogens missing in its brackets?"]
+    said = f"{molecule!r} is a radical: are hydrogens missing in its brackets?"
+    return [said]*(odd and len(atoms) > 1)
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #a7c05702
 MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted
@@ -151,9 +155,8 @@ def _atoms(source):
 def _large(source):
     "A note where a source has more atoms than any of USPTO-MIT, or none"
     n = _atoms(source)
-    if n <= MOST_ATOMS: return []
     return [f"{n:,} atoms, but no source of USPTO-MIT has more than {MOST_ATOMS}: "
-            "does the model know molecules of this size?"]
+            "does the model know molecules of this size?"]*(n > MOST_ATOMS)
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #85e2c795
 MOST_TOKENS = 2048 # of a source: four times what the shipped model takes
@@ -176,8 +179,7 @@ def clean_source(
         source = remove_maps(source)
         notes.append("atom maps were removed")
     if len(source) > MOST_TOKENS and (n := len(smiles_tokens(source))) > MOST_TOKENS:
-        raise BadReaction(f"{n:,} tokens, but sources of more than {MOST_TOKENS:,} are "
-                          "not cleaned")
+        raise BadReaction(f"{n:,} tokens, but at most {MOST_TOKENS:,} are cleaned")
     molecules = [_molecule(m) for m in source.split(".")]
     for what, ignored in zip(_MARKS, (ignore_stereo, ignore_isotopes)):
         if not ignored or not (marks := marks_of(source, what)): continue
@@ -227,9 +229,8 @@ def read_source(
                                  "sets: a product stands for all its stereoisomers"]
     try: check_input(clean, optional(ar, "check"))
     except ValueError as e:
-        unknown = None
-        if optional(ar, "tokenizer"):
-            unknown = unknown_part(x.text, clean, ar.tokenizer.get_vocab())
+        unknown = optional(ar, "tokenizer") and unknown_part(
+            x.text, clean, ar.tokenizer.get_vocab())
         raise BadReaction(unknown or str(e)) from None
     return clean, notes + left
 
@@ -238,8 +239,7 @@ def read_source(
 def _cleaned(text):
     with rdkit_modules()[1].BlockLogs(): source, _ = clean_source(text)
     if (n := _atoms(source)) <= MOST_ATOMS: return source
-    raise BadReaction(f"{n:,} atoms, but this model is for sources of at most "
-                      f"{MOST_ATOMS}, as in USPTO-MIT")
+    raise BadReaction(f"{n:,} atoms, but at most {MOST_ATOMS} are taken (USPTO-MIT)")
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #57c00003
 class CleanSources(CleanInputs):

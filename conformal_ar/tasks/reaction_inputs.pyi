@@ -30,6 +30,7 @@ def _reagents():
     """SMILES by name"""
     ...
 _between: Any
+_not_smiles: Any
 def _by_name(part):
     """SMILES of a reagent, or of several with a stroke between; None for no name"""
     ...
