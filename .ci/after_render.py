@@ -29,6 +29,7 @@ WORDS = {
     "decisions/loading.html": "load saved calibration pretrained",
     "procedures/saving.html": "save serialize export JSON file",
     "procedures/levelsets.html": "threshold set size high probability",
+    "procedures/simulation.html": "simulation Monte Carlo simulated coverage check",
     "procedures/equivalence.html": "equivalent SMILES canonical form synonyms normalize same meaning semantic",
     "search/sets.html": "p-values data frame pandas members of a set",
     "search/lines.html": "max_lines top k limit size of the set",

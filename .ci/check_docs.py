@@ -47,7 +47,15 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "canonical SMILES": "procedures/equivalence tasks/chemistry tasks/smiles_spellings", "python version": "index",
     "licence": "index", "data split": "tasks/reactions", "GPT-4": "guides/questions",
     "OpenAI API": "guides/questions hf/vllm", "list of candidates": "guides/questions procedures/candidates", "beam width": "guides/questions procedures/subsets",
-    "data licence": "guides/questions", "exchangeable": "theory/conformal guides/questions", "iid": "theory/conformal"}
+    "data licence": "guides/questions", "exchangeable": "theory/conformal guides/questions", "iid": "theory/conformal",
+    "privacy": "guides/questions cli/app", "confidential data": "guides/questions", "upload": "guides/questions cli/app",
+    "thread safe": "guides/questions", "web service": "guides/questions", "REST API": "guides/questions cli/app_routes", "deploy": "guides/questions",
+    "production": "guides/questions", "LoRA": "guides/questions hf/adapter_checks", "PEFT": "guides/questions hf/adapter_checks",
+    "side products": "guides/chemist guides/questions", "yield": "guides/chemist guides/questions", "missing reagent": "guides/chemist",
+    "check a route": "guides/chemist", "route guarantee": "guides/chemist", "simulation coverage": "procedures/simulation", "Monte Carlo": "procedures/simulation",
+    "post hoc": "theory/guarantee procedures/subsets", "out of memory": "guides/questions", "batch size": "guides/questions",
+    "old calibrations": "guides/questions", "open-ended questions": "guides/questions", "hardware": "experiments/reproduce experiments/benchmarks",
+    "held-out reactions": "experiments/edit_evaluation tasks/reactions_results tasks/edit_training"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page(HTMLParser):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['EXPLAINED', 'GROUPS', 'ALONE', 'ONLY', 'NotInstalled', 'load_reference', 'reference_sets', 'id_sets', 'margins',
            'small_frontiers', 'against_reference', 'one_by_one', 'single_inputs', 'counted_rows', 'generate_rows',
-           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'engines', 'two_workers',
-           'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
+           'against_generate', 'ctranslate2_model', 'ctranslate2_rows', 'against_ctranslate2', 'engines',
+           'larger_models', 'two_workers', 'large_file', 'attempt', 'show_rows', 'run_benchmarks', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
 import importlib, os, subprocess, sys, time, types
@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
-from transformers import PreTrainedTokenizerFast
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
@@ -34,8 +34,9 @@ from conformal_ar.experiments.timing import (
     start_up, timed)
 from ..files.whole_files import (
     version_of, check_file, markdown_table, write_results, write_text)
-from ..hf.texts import pad_rows, token_ids
+from ..hf.texts import Ids, pad_rows, token_ids
 from ..hf.adapter import no_progress_bar
+from ..hf.causal import HFCausal
 from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
@@ -367,6 +368,50 @@ def by_rows(bench:Bench, name:str)->list:
     if name == "additions": found[-1] |= {e: _peak_memory(e) for e in ("onnx", "torch")}
     return found
 
+# %% ../../nbs/experiments/10_bench.ipynb #0a518cb8
+def _random_gpt2(layers, width):
+    "A GPT-2 with random weights and words of its own, ready to decode"
+    words = Tokenizer(WordLevel({"a": 0, "</s>": 1}, unk_token="a"))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="</s>")
+    torch.manual_seed(0)
+    config = GPT2Config(n_layer=layers, n_embd=width, n_head=width//64,
+                        bos_token_id=1, eos_token_id=1)
+    return HFCausal(GPT2LMHeadModel(config), tokenizer, device="cpu")
+
+
+# %% ../../nbs/experiments/10_bench.ipynb #ea38f2bb
+@torch.inference_mode()
+def _written(ar, prompt, prefixes, steps):
+    "Write `steps` tokens in so many prefixes after a prompt; 0: one, by `generate`"
+    if not prefixes:
+        ids = torch.tensor([prompt])
+        ar.model.generate(ids, attention_mask=ids*0 + 1, do_sample=False,
+                          max_new_tokens=steps, min_new_tokens=steps)
+        return 1
+    (state, _), rows = ar.start([Ids(prompt)]), torch.zeros(prefixes, dtype=torch.long)
+    for _ in range(steps - 1):
+        state = ar.extend(state, rows, rows*0 + 5)[0]
+        rows = torch.arange(prefixes)
+    return 1
+
+
+# %% ../../nbs/experiments/10_bench.ipynb #a9a45178
+def larger_models(bench:Bench, name:str)->list:
+    "Steps of some prefixes against greedy `generate`, by size; `name` plays no part"
+    found = []
+    for layers, width in ((6, 256), (12, 768)):
+        ar = _random_gpt2(layers, width)
+        who = {k: f"{k} prefixes" if k else "generate, greedy" for k in (1, 8, 64, 0)}
+        runs = alternate({w: partial(_written, ar, [5]*100, k, bench.n(20))
+                          for k, w in who.items()}, bench.rounds, bench.seconds)
+        about = dict(group="larger", task=f"GPT-2, {layers} layers of {width}",
+                     dtype="float32", unit="inputs/s", tokens=bench.n(20),
+                     parameters=ar.model.num_parameters(), MB=2*layers*width*4/1e6)
+        found += [compare(runs, who[k], who[0], prefixes=k, **about)
+                  for k in (1, 8, 64)]
+    return found
+
+
 # %% ../../nbs/experiments/10_bench.ipynb #e4910015
 def edit_sets(bench:Bench, name:str)->list:
     "Sets of products per second by the model of edits, ONNX Runtime against PyTorch"
@@ -440,11 +485,12 @@ def large_file(bench:Bench, name:str)->list:
 GROUPS = dict(
     limit=Bench.limit, reference=against_reference, generate=against_generate,
     ctranslate2=against_ctranslate2, calibration=calibration, single=single_inputs,
-    engine=engines, rows=by_rows, edits=edit_sets, startup=start_up, ray=two_workers,
-    file=large_file)
-ALONE = "single", "engine", "rows", "edits", "startup", "ray", "file" # run on request
+    engine=engines, rows=by_rows, larger=larger_models, edits=edit_sets,
+    startup=start_up, ray=two_workers, file=large_file)
+ALONE = [*GROUPS][5:] # run on request
 # groups that one task is enough for
-ONLY = dict.fromkeys(("startup", "ray", "file"), "additions") | dict(edits="reactions")
+ONLY = dict.fromkeys(("larger", "startup", "ray", "file"), "additions")
+ONLY["edits"] = "reactions"
 
 # %% ../../nbs/experiments/10_bench.ipynb #670c6b74
 def attempt(

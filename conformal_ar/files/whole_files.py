@@ -118,7 +118,7 @@ def _cell(v, digits=3):
     if v is None or (isinstance(v, float) and math.isnan(v)): return "–"
     if isinstance(v, (float, np.floating)): return f"{v:,.{digits}f}"
     if isinstance(v, (int, np.integer)) and not isinstance(v, bool): return f"{v:,}"
-    return str(v).replace("|", "\\|")
+    return "" if str(v) == "``" else str(v).replace("|", "\\|") # else it goes on
 
 # %% ../../nbs/files/00_whole_files.ipynb #01a9f1be
 def markdown_table(
