@@ -397,7 +397,7 @@ def _written(ar, prompt, prefixes, steps):
 
 # %% ../../nbs/experiments/10_bench.ipynb #a9a45178
 def larger_models(bench:Bench, name:str)->list:
-    "Steps of some prefixes against greedy `generate`, by size; `name` plays no part"
+    "Steps of prefixes by `bench`, against greedy `generate`; `name` plays no part"
     found = []
     for layers, width in ((6, 256), (12, 768)):
         ar = _random_gpt2(layers, width)
