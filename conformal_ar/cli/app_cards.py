@@ -187,8 +187,9 @@ def _told(records, names, most):
         kinds[line_kind(r)].append(own)
         if "error" in r: wrong.append(f"{both}: left out, {shortened(r['error'], 300)}")
         for note in r.get("notes", ()):
-            if note.endswith(" were not used"): unused[f"{note}: lines"] += 1
-            else: odd.append(f"{both}: {shortened(note, 300)}")
+            worse = wrong if note.startswith("candidate: ") else odd
+            if note.endswith(" were not used"): unused[f"{note}; lines"] += 1
+            else: worse.append(f"{both}: {shortened(note, 300)}")
     if not any(map(kinds.get, _kinds[:3])): kinds[_kinds[3]] = []
     told = [html_tag("li", html_tag("b", html.escape(f"{o}: {n}")), html.escape(more),
                      class_="ca-no" if o == _kinds[1] else "ca-kind") for o, n, more in
@@ -208,11 +209,12 @@ def _list_table(records, name, names, task):
         top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
-        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"), "")
+        k = line_kind(r)
+        yes = k.split(",")[0] # or why there is none
         if "candidate_p_value" in r: yes += f", p-value {r['candidate_p_value']:.3g}"
         own = yes, drawn, r.get("size", "left out"), p and f"{p:.3g}"
         own = html.escape(names.get(r["line"], f"line {r['line']}")), *own[first:]
-        rows.append(cells("td", own, **dict(class_="ca-no") if yes[:2] == "No" else {}))
+        rows.append(cells("td", own, **dict(class_="ca-no") if k == _kinds[1] else {}))
     return html_tag("table", *rows, class_="ca-list")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474071
@@ -226,8 +228,8 @@ def list_html(records, task, most=20):
     head = f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}."
     for word, own in ("Judged", judged), ("Carried along", rest):
         head += f" {word}: {', '.join(own)}."*bool(own)
-    if cut := len(records) > most: records = sorted(records, key=lambda r: "No" != (
-        line_kind(r)[:2]))[:most]
+    cut, doubted = len(records) > most, lambda r: line_kind(r) == _kinds[1]
+    if cut: records = sorted(records, key=doubted, reverse=True)[:most]
     shown = _list_table(records, name, names, task)
     shown += html_tag("p", f"{most} of them, doubted ones first.")*cut
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]

@@ -97,11 +97,9 @@ def _listed(path, coverage, ignore, source, progress):
 # %% ../../nbs/cli/06_app_page.ipynb #748fa824
 def _table(gr, form, found):
     "The table of an answer to a list, in a format"
-    if not found: return gr.DownloadButton(visible=False)
-    records, text, forms = found
-    if form not in forms:
-        gr.Warning(f"this calibration has nothing for a {form} file")
-        return gr.DownloadButton(visible=False)
+    records, text, forms = found or ([], "", [])
+    if found and form not in forms: gr.Warning(f"this list has nothing for a {form} file")
+    if form not in forms: return gr.DownloadButton(visible=False)
     if form != ".csv": text = "".join(set_texts(lambda: records, form))
     return gr.DownloadButton(value=_file(text, f"sets{form}"), visible=True)
 
