@@ -98,7 +98,7 @@ def _listed(path, coverage, ignore, source, progress):
 def _table(gr, form, found):
     "The table of an answer to a list, in a format"
     records, text, forms = found or ([], "", [])
-    if found and form not in forms: gr.Warning(f"this list has nothing for a {form} file")
+    if found and form not in forms: gr.Warning(f"the list has nothing for {form} files")
     if form not in forms: return gr.DownloadButton(visible=False)
     if form != ".csv": text = "".join(set_texts(lambda: records, form))
     return gr.DownloadButton(value=_file(text, f"sets{form}"), visible=True)
