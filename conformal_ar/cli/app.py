@@ -15,16 +15,15 @@ from threading import Lock
 from typing import Callable, NamedTuple
 from urllib.parse import urlencode
 
-from ..jobs.batch_functions import (
-    SetRecords, check_one_by_one, judge, set_record, sum_up)
+from ..jobs.batch_functions import (SetRecords, check_one_by_one, judge,
+                                               set_record)
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
 from ..search.sets import PredictionSet
-from conformal_ar.cli.app_cards import (
-    candidate_html, drawn_molecule, html_tag, in_terms, input_html, notes_html,
-    set_html)
-from .command_line import (shortened, explain_error, guarantee_text,
-                                           opened_calibration)
+from .app_cards import (candidate_html, html_tag, in_terms, input_html,
+                                        set_html)
+from .command_line import (
+    explain_error, guarantee_text, opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from ..theory.planning import coverage_band
 from ..procedures.saving import FILE, calibration_file
@@ -42,20 +41,16 @@ def _time_limit(ar, seconds):
         extend, end = ar.extend, time.monotonic() + seconds
         def limited(*args, **kwargs):
             if time.monotonic() < end: return extend(*args, **kwargs)
-            raise ValueError(
-                f"stopped after {seconds:g} seconds: choose a lower coverage")
+            raise ValueError(f"stopped after {seconds:g} seconds: try a lower coverage")
         ar.extend = limited
         try: yield
         finally: del ar.extend
 
 # %% ../../nbs/cli/05_app.ipynb #192a0aa9
 class Opened:
-    "A calibration that was opened: other coverages of an input need no new search"
+    "A calibrated `cp` of a `task`, opened: other coverages of an input need no search"
     most = 20 # inputs whose search is kept
-    def __init__(self,
-        cp:object, # A calibrated procedure
-        task:Task, # What its texts are
-    ):
+    def __init__(self, cp:object, task:Task):
         if not isinstance(cp, Procedure): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
@@ -103,11 +98,8 @@ def _band(cp, confidence=0.95):
     return floor(1000*min(bands))/1000
 
 # %% ../../nbs/cli/05_app.ipynb #7e3521ec
-def in_words(
-    cp:object, # A calibrated procedure
-    task:object=Task(), # What its texts are
-)->str:
-    "What is guaranteed of a set, at a coverage fixed beforehand and at any other"
+def in_words(cp:object, task:object=Task())->str:
+    "What `cp` guarantees, in the words of a `task`: at a coverage fixed before, or not"
     said = (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
             "calibration")
     if cp.nested: said += (", at a coverage fixed before sets were seen. If you look "
@@ -179,8 +171,11 @@ def file_records(
               for x in inputs_of_rows(blocks.read(0), "input", task)]
     def limited(ask, *args):
         left = end - time.monotonic()
-        if left > 0: return ask(*args, seconds=min(SECONDS, left))
-        raise ValueError(f"not reached within {seconds:g} seconds")
+        try:
+            if left > 0: return ask(*args, seconds=min(SECONDS, left))
+        except ValueError:
+            if time.monotonic() < end: raise
+        raise ValueError(f"not reached within {seconds:g} seconds, those of a list")
     def each(texts): # its product is judged before the next
         for i, text in enumerate(texts):
             progress(i, len(texts))
@@ -192,53 +187,11 @@ def file_records(
                         partial(task.candidate, **own), partial(limited, opened.check))
     return worker.of_inputs(inputs, each)
 
-# %% ../../nbs/cli/05_app.ipynb #92474070
-def _columns(records, task):
-    "Columns that an input was read from, and the others"
-    first = next((r for r in records if r.get("columns")), dict(columns={}, input=None))
-    own, joined = first["columns"], partial(task.joined, column="input")
-    at = joined({c: str(i) for i, c in enumerate(own)}).get("input")
-    roles = at and joined(own)["input"] == first["input"]
-    read = [[*own][int(i)] for i in at.split(".")] if roles else ["input"]
-    return read, [c for c in own if c not in read]
-
-
-# %% ../../nbs/cli/05_app.ipynb #92474071
-def list_html(records, task, most=20):
-    "What is shown of a list: its columns, its first sets, and what is wrong or odd"
-    wrong = [(r["line"], f"left out, {r['error']}") for r in records if "error" in r]
-    notes = [(r["line"], note) for r in records for note in r.get("notes", ())]
-    head = sum_up(records) if len(wrong) < len(records) else "no line could be used"
-    read, rest = _columns(records, task)
-    head = (f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}. "
-            + f"Carried along: {', '.join(rest)}."*bool(rest))
-    def cells(tag, *own): return html_tag("tr", *(html_tag(tag, str(o)) for o in own))
-    n, name = 4 + any("candidate_in_set" in r for r in records), (*rest, "line")[0]
-    titles = in_terms("first answer|members|p-value|your answer", task)
-    rows = [cells("th", html.escape(name), *titles.split("|")[:n - 1])]
-    for r in records[:most]:
-        own = html.escape(str(r.get("columns", {}).get(name, r["line"])))
-        top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
-        drawn = drawn_molecule(top) if task.molecules and top else ""
-        drawn += html_tag("code", html.escape(top))
-        yes = {True: "Yes", False: "No"}.get(r.get("candidate_in_set"), "")
-        if "candidate_p_value" in r: yes += f", p-value {r['candidate_p_value']:.3g}"
-        own = own, drawn, r.get("size", "left out"), p and f"{p:.3g}", yes
-        rows.append(cells("td", *own[:n]))
-    table = html_tag("table", *rows, class_="ca-list")
-    if len(records) > most: table += html_tag("p", f"The first {most} of them.")
-    said = [f"line {line}: {shortened(text, 300)}" for line, text in (*wrong, *notes)]
-    if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
-    return html_tag("p", html.escape(head)) + table + notes_html(said)
-
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
 _kept = {} # (name, model, when the file was written) -> Opened
 
-def open_calibration(
-    name:str,     # Task, or folder of a calibration
-    model:str="", # Folder of its model, where the calibration does not name it
-)->Opened:
-    "A calibration, opened once; `ValueError` where no folder is given"
+def open_calibration(name:str, model:str="")->Opened:
+    "A calibration by `name`, opened once, on a `model`; `ValueError` for no folder"
     if not name.strip(): raise ValueError("give the folder of a calibration")
     file = calibration_file(name)
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")

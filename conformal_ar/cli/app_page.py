@@ -6,19 +6,21 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
-import html, json, os, socket, sys, tempfile
-from functools import cache, partial
+import html, json, os, sys, tempfile
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
-from .app import (
-    MOST_LINES, answer, file_records, in_words, list_html, open_calibration)
-from .app_cards import error_html, html_tag, in_terms
+from .app import (MOST_LINES, answer, file_records, in_words,
+                                  open_calibration)
+from .app_cards import (error_html, html_tag, in_terms, list_csv,
+                                        list_html)
 from .app_routes import (
     FILES, SKETCHER, add_routes, answer_links, history_html, only_here)
+from .calibrate import scratch
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
@@ -41,12 +43,9 @@ def _import_gradio():
     return gradio
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a7
-@cache
-def _scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
-
 def _file(content, name):
     "A file to download, in a folder of its own"
-    return str(write_text(Path(tempfile.mkdtemp(dir=_scratch().name))/name, content))
+    return str(write_text(Path(tempfile.mkdtemp(dir=scratch().name))/name, content))
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5c
 def _ignored(names): # of the boxes that are ticked
@@ -79,22 +78,31 @@ def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, sourc
     return of, gr.DownloadButton(value=file, visible=True), history, shown
 
 # %% ../../nbs/cli/06_app_page.ipynb #748fa823
-def _listed(gr, path, form, coverage, ignore, source, progress):
-    "The answer to a list"
+def _listed(path, coverage, ignore, source, progress):
+    "The answer to a list; its records, their CSV, and the formats that are for them"
     try:
         if not path: raise ValueError("choose a file first")
         opened = open_calibration(*source)
-        fit = dict(sdf=opened.task.molecules, rdf=opened.task.maps).get(form[1:], True)
-        if not fit: raise ValueError(f"this calibration has nothing for a {form} file")
+        task, forms = opened.task, [".csv", ".jsonl"]
         def show(i, n): progress((i, n))
         records = file_records(opened, path, coverage, show, **_ignored(ignore or ()))
-        words = html.escape(in_words(at_coverage(opened.cp, coverage), opened.task))
-        said = list_html(records, opened.task) + html_tag("p", words)
-        file = _file("".join(set_texts(lambda: records, form)), f"sets{form}")
+        words = html.escape(in_words(at_coverage(opened.cp, coverage), task))
+        forms += [".sdf"]*task.molecules + [".rdf"]*task.maps
+        found = records, list_csv(records, path, task), forms
+        return list_html(records, task) + html_tag("p", words), found
     except Exception as e:
         said = explain_error(e)[0].replace(str(path), Path(path or "").name)
-        return error_html(said), gr.DownloadButton(visible=False)
-    return said, gr.DownloadButton(value=file, visible=True)
+        return error_html(said), None
+
+# %% ../../nbs/cli/06_app_page.ipynb #748fa824
+def _table(gr, form, found):
+    "The table of an answer to a list, in a format"
+    records, text, forms = found or ([], "", [])
+    if found and form not in forms: gr.Warning(f"the list has nothing for {form} files")
+    if form not in forms: return gr.DownloadButton(visible=False)
+    if form != ".csv": text = "".join(set_texts(lambda: records, form))
+    return gr.DownloadButton(value=_file(text, f"sets{form}"), visible=True)
+
 
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
 def _page(gr, name, source, task, coverage):
@@ -127,12 +135,12 @@ def _page(gr, name, source, task, coverage):
         gr.HTML(hint if chemical else hint.splitlines()[0])
         file = gr.File(label="File", type="filepath", height=130)
         form = gr.Radio(forms, value=".csv", label="Format of the download")
-        run = gr.Button("Predict the list")
+        run, kept = gr.Button("Predict the list"), gr.State()
         summary, result = gr.HTML(), gr.DownloadButton(
             "Download the table", visible=False)
     def ask(*values): return _asked(gr, name, *values)
     def move(*values): return ask(*values) if values[0] else [gr.skip()]*4
-    def go(*values, progress=gr.Progress()): return _listed(gr, *values, progress)
+    def go(*values, progress=gr.Progress()): return _listed(*values, progress)
     asked = [text, reagents, solvent, candidate, cover, ignore, source, history]
     one = asked, [shown, table, history, before]
     # one request at a time: the model is one, and so is the machine
@@ -147,10 +155,12 @@ def _page(gr, name, source, task, coverage):
     now = [text, reagents, solvent, candidate, ignore]
     gr.on([o.change for o in (*now, shown)], None, now, api_visibility="private",
           js=f"(...now) => caMark('{name}', now)")
-    run.click(go, [file, form, cover, ignore, source], [summary, result], **how)
-    gr.on([o.change for o in (file, form, cover, ignore)], # the answer is of others
-          lambda: ("", gr.DownloadButton(visible=False)), None, [summary, result],
-          api_visibility="private")
+    listed = run.click(go, [file, cover, ignore, source], [summary, kept], **how)
+    for event in (listed.then, form.change): event(
+        partial(_table, gr), [form, kept], result, api_visibility="private")
+    gr.on([o.change for o in (file, cover, ignore)], # the answer is of others
+          lambda: ("", None, gr.DownloadButton(visible=False)), None,
+          [summary, kept, result], api_visibility="private")
     return SimpleNamespace(text=text, candidate=candidate, cover=cover, shown=shown,
         one=one, ask=ask, how=how)
 
@@ -202,8 +212,6 @@ def serve(
     wait:bool=True,        # Until it is stopped?
 ): # The address
     "Open the application on this machine alone; `OSError` where the port is taken"
-    if wait: print(f"The application opens at http://127.0.0.1:{port or _free()}/ on "
-                   "this machine; Ctrl+C ends it.", flush=True)
     blocks, gr = build(), _import_gradio()
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -223,15 +231,8 @@ def serve(
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)
     except OSError as e:
         raise OSError(f"port {port or 7860} is in use: give another") from e
+    if wait: print(f"The application is at {address}; Ctrl+C ends it.", flush=True)
     for task in filter(attrgetter("examples"), reversed(TASKS.values())): # meanwhile
         if wait: Thread(target=open_calibration, args=[task.name], daemon=True).start()
     if wait: blocks.block_thread()
     return address
-
-# %% ../../nbs/cli/06_app_page.ipynb #e2ed53f8
-def _free(first=7860):
-    "The first free port, where Gradio will open"
-    for port in range(first, first + 100):
-        with socket.socket() as s:
-            if s.connect_ex(("127.0.0.1", port)): return port
-    return first

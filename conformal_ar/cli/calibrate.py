@@ -12,11 +12,10 @@ from pathlib import Path
 
 import typer
 
-from .command_line import (
-    Data, Device, Engine, InputColumn, Model, ProcedureName, TargetColumn, Task,
-    shortened, check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class,
-    names_with, notice, notice_lines, error_line, task_and_model, writable_folder, app)
+from .command_line import (Data, Device, Engine, InputColumn, Model,
+    ProcedureName, TargetColumn, Task, shortened, check_data, check_shares, max_len_for,
+    guarantee_text, load_model, cli_option, procedure_class, names_with, notice,
+    notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..files.whole_files import only_one
@@ -32,7 +31,7 @@ def check_columns(table, *names):
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
 @cache
-def _copies(): return tempfile.TemporaryDirectory() # goes when the process ends
+def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
@@ -40,10 +39,10 @@ def open_inputs(path, column, task, size):
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
     if not path.is_file() and not path.is_dir(): # a pipe is read once
-        with open(path, "rb") as pipe, open(Path(_copies().name)/path.name, "wb") as to:
+        with open(path, "rb") as pipe, open(Path(scratch().name)/path.name, "wb") as to:
             shutil.copyfileobj(pipe, to)
         path = Path(to.name)
-    with named_as(asked, path): copy = task.as_table(path, _copies().name)
+    with named_as(asked, path): copy = task.as_table(path, scratch().name)
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)
         rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import typer
 
-from conformal_ar.cli.command_line import (
-    Calibration, Coverage, Data, Device, Engine, InputColumn, SameModel, TargetColumn,
-    Task, app, check_shares, check_there, cli_option, command_text, guarantee_text,
-    opened_calibration, task_of)
+from .command_line import (Calibration, Coverage, Data, Device, Engine,
+    InputColumn, SameModel, TargetColumn, Task, app, check_shares, check_there,
+    cli_option, command_text, guarantee_text, opened_calibration, task_of)
 from .calibrate import check_used_options, pairs_of_file
 from ..files.whole_files import check_file, write_results
 

@@ -15,13 +15,11 @@ from typing import Annotated
 
 import typer
 
-from .command_line import (
-    Calibration, Coverage, Device, Engine, InputColumn, SameModel, Task, check_shares,
-    check_there, load_calibration, opened_calibration, cli_option, notice, names_with,
-    task_of, writable_folder, app)
-from conformal_ar.cli.calibrate import (
-    NoInput, check_columns, inputs_of_rows, named_model, open_inputs, say_left_out,
-    sorted_inputs)
+from .command_line import (Calibration, Coverage, Device, Engine,
+    InputColumn, SameModel, Task, check_shares, check_there, load_calibration,
+    opened_calibration, cli_option, notice, names_with, task_of, writable_folder, app)
+from .calibrate import (NoInput, check_columns, inputs_of_rows,
+    named_model, open_inputs, say_left_out, sorted_inputs)
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, shipped_calibrations)
 from ..jobs.file_blocks import (

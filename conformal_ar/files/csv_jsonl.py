@@ -21,10 +21,8 @@ def check_encoding(data:bytes):
         raise ValueError("an Excel file, or an archive: save it as CSV (UTF-8)")
     if b"\0" in data[:4]: raise ValueError("UTF-16, or no text: save it in UTF-8")
 
-def read_lines(
-    path:str|Path, # A text file, or a pipe
-)->list: # Its lines, with their ends
-    "The lines of a text file, at any line end; `IsADirectoryError` for a folder"
+def read_lines(path:str|Path)->list: # With their ends
+    "Lines of a text file `path`, at any line end; `IsADirectoryError` for a folder"
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder; a file is needed")
     check_encoding(data := Path(path).read_bytes())
@@ -32,20 +30,16 @@ def read_lines(
     return io.StringIO(text, newline="").readlines()
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #87e50a61
-def check_text(
-    text:str, # As read from a file, or from the command line
-)->str: # The same
-    "`ValueError` for what is no text: bytes not in UTF-8, or half of a surrogate pair"
+def check_text(text:str)->str: # The same
+    "`ValueError` where `text` is none: bytes not in UTF-8, half of a surrogate pair"
     odd = re.search("[\ud800-\udfff]", text)
     if odd is None: return text
     raise ValueError(f"not UTF-8: {ascii(odd[0])} at position {odd.start()}; save the "
                      "text as CSV or JSONL in UTF-8")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #cd3ecd96
-def any_text(
-    text:str, # A name or a datum, as read from a file
-)->str: # Maybe changed
-    "A text, those bytes that were not UTF-8 read as Windows writes them (cp1252)"
+def any_text(text:str)->str: # Maybe changed
+    "A `text`, those bytes that were not UTF-8 read as Windows writes them (cp1252)"
     def letter(odd): return bytes([ord(odd[0]) - 0xdc00]).decode("cp1252", "replace")
     return re.sub("[\udc80-\udcff]", letter, text)
 
@@ -93,7 +87,7 @@ def csv_row(header, fields):
     "A row of a CSV file, or what is wrong with it"
     if len(fields) == len(header): return dict(zip(header, fields))
     said = f"{len(fields)} fields where the header has {len(header)}"
-    comma = "; a field with a comma needs quotes"*(len(fields) > len(header))
+    comma = "; a field that holds a separator needs quotes"*(len(fields) > len(header))
     return BadRow(said + comma, ",".join(fields))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35d
@@ -111,11 +105,8 @@ def csv_rows(lines, delimiter):
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c948
 TABLES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None, ".json": None}
 
-def delimiter_of(
-    path:str|Path, # Its suffix tells
-    first:str,     # And its first line
-)->str|None: # None: JSONL
-    "What separates the columns of a file; `ValueError` where two may"
+def delimiter_of(path:str|Path, first:str)->str|None: # None: JSONL
+    "What separates columns, by `path` and `first` line; `ValueError` where two may"
     kind = None if first.lstrip()[:1] == "{" else ","
     kind = TABLES.get(Path(path).suffix.lower(), kind)
     bare = re.sub('"[^"]*"', "", first)
@@ -125,10 +116,8 @@ def delimiter_of(
         "quotes around the names that hold one of these")
     return found[0] if found else kind
 
-def read_table(
-    path:str|Path, # A .jsonl, .csv or .tsv file; else its first character tells
-)->list: # (line number, row) of each row, a dictionary or a BadRow
-    "Good rows of a JSONL or CSV file, and the others; `ValueError` where none are"
+def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
+    "Rows of a JSONL or CSV file `path`, bad ones, too; `ValueError` where none are"
     try:
         lines = read_lines(path)
         delimiter = delimiter_of(path, lines[0] if lines else "")
@@ -138,11 +127,8 @@ def read_table(
     return rows
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #c528e4ed
-def text_of(
-    row:dict|BadRow, # As read_table gives it
-    column:str,      # Its name
-)->str:
-    "The text in a column of a row; `ValueError` where there is none"
+def text_of(row:dict|BadRow, column:str)->str:
+    "The text in a `column` of a `row`; `ValueError` where there is none"
     if isinstance(row, BadRow): raise row
     if column not in row:
         have = ", ".join(row) or "none"
@@ -161,21 +147,15 @@ def at(
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #961f638d
 @contextmanager
-def named_as(
-    path:str|Path, # As the user named it
-    copy:str|Path, # What is read in its place
-):
-    "`ValueError` of the block names a file of the user's in place of its copy"
+def named_as(path:str|Path, copy:str|Path):
+    "`ValueError` of the block names the user's file `path` in place of its `copy`"
     try: yield
     except ValueError as e:
         raise ValueError(str(e).replace(str(copy), str(path))) from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #54862cfd
-def all_wrong(
-    path:str|Path, # The file
-    bad:dict,      # Line to what is wrong, an error or a text
-)->ValueError:
-    "One error for all bad lines of a file: what is wrong, with the first line of each"
+def all_wrong(path:str|Path, bad:dict)->ValueError: # Of line to what is wrong
+    "One error for all `bad` lines of a file `path`, with the first line of each kind"
     alike = {}
     for line, what in bad.items(): alike.setdefault(str(what), []).append(line)
     said = [f"line {lines[0]}{f' and {len(lines) - 1:,} more'*(len(lines) > 1)}: {what}"
@@ -227,17 +207,13 @@ def row_input(line, row, column):
     return Input(line, text, own)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #0fd896db
-def line_inputs(
-    lines:list, # Of a text file
-)->list: # An Input for each line
-    "Lines as inputs"
+def line_inputs(lines:list)->list: # An Input for each
+    "The `lines` of a text file as inputs"
     return [Input(i, line.strip()) for i, line in enumerate(lines, 1)]
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #9cf473b9
-def input_error(
-    e:Exception, # About an only input, which it calls input 0
-)->str:
-    "What an error says of the input, in one line"
+def input_error(e:Exception)->str: # In one line
+    "What an error `e` says of an only input, which it calls input 0"
     said = " ".join(str(e).split()).removeprefix("input 0: ")
     return said.replace("input 0 ", "the input ", 1)
 
@@ -252,17 +228,13 @@ def check_input(
     except ValueError as e: raise ValueError(input_error(e)) from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #fe690d5a
-def printable(
-    text:str, # Any text
-)->str: # What a file in UTF-8 can hold
-    "The text, halves of surrogate pairs escaped, which UTF-8 lacks"
+def printable(text:str)->str: # What a file in UTF-8 can hold
+    "A `text`, halves of surrogate pairs escaped, which UTF-8 lacks"
     return text.encode("utf-8", "backslashreplace").decode()
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #5fa830c4
-def jsonl_text(
-    rows:list, # Of dictionaries
-)->str:
-    "Rows as lines of JSON"
+def jsonl_text(rows:list)->str:
+    "Dictionaries, `rows`, as lines of JSON"
     return "".join(printable(json.dumps(r, ensure_ascii=False)) + "\n" for r in rows)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987e
@@ -275,11 +247,12 @@ def _field(v):
 def csv_text(
     rows:list, # Of dictionaries
     header:bool=True, # Write it? It has the names of all rows
+    delimiter:str=",", # What separates the columns
 )->str:
     "Rows as CSV with a header; lists and objects as JSON"
     out = io.StringIO()
     names = dict.fromkeys(c for r in rows for c in r)
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     if header: writer.writerow(map(_field, names))
     writer.writerows([_field(r.get(c)) for c in names] for r in rows)
     return printable(out.getvalue())

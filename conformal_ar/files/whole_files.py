@@ -22,9 +22,7 @@ def _is_stream(path):
 
 # %% ../../nbs/files/00_whole_files.ipynb #a15ce0b1
 @contextmanager
-def whole_file(
-    path:str|Path, # The file to write; its folder is made if missing
-):
+def whole_file(path:str|Path):
     "A temporary path: `path` when the block succeeds; `IsADirectoryError` for folders"
     if _is_stream(path):
         yield Path(path)
@@ -42,11 +40,8 @@ def whole_file(
     finally: temporary.unlink(missing_ok=True)
 
 # %% ../../nbs/files/00_whole_files.ipynb #5ee0ccd1
-def write_text(
-    path:str|Path, # The file to write
-    text:str,      # Its whole content
-)->Path: # The file
-    "Write a text file whole or not at all"
+def write_text(path:str|Path, text:str)->Path: # The file
+    "Write a text file `path` of this `text`, whole or not at all"
     with whole_file(path) as tmp: tmp.write_text(text, encoding="utf-8")
     return Path(path)
 
@@ -85,9 +80,7 @@ def save_figure(
     return path
 
 # %% ../../nbs/files/00_whole_files.ipynb #453083b8
-def check_writable(
-    folder:str|Path, # The folder to write to; made if missing
-)->Path: # The folder
+def check_writable(folder:str|Path)->Path: # The folder
     "Make `folder` if need be; `OSError` unless files can be written there"
     folder = Path(folder)
     try:
@@ -216,10 +209,8 @@ def write_results(
     return write_text(path, text + "\n")
 
 # %% ../../nbs/files/00_whole_files.ipynb #2dbad93b
-def read_results(
-    path:str|Path, # A file of write_results
-)->dict: # Keys command, seed, commit, versions, machine, date, results
-    "Results and where they came from; `ValueError` where the file is none, or damaged"
+def read_results(path:str|Path)->dict: # Of results, command, seed, commit, versions, …
+    "What is in a `path` of write_results; `ValueError` where it is none, or damaged"
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         found["command"], found["results"]

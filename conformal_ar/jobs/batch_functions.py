@@ -31,10 +31,8 @@ def _halved(procedure, inputs):
     return _halved(procedure, inputs[:half]) + _halved(procedure, inputs[half:])
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #55ef801e
-def check_one_by_one(
-    procedure:Procedure|dict, # Of any kind, or the settings of a saved one
-): # Itself
-    "`ValueError` for a selection with fdr, which takes answers from a whole list"
+def check_one_by_one(procedure:Procedure|dict): # Itself
+    "`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"
     settings = procedure if isinstance(procedure, dict) else vars(procedure)
     if settings.get("fdr") is not None: raise ValueError(
         "fdr is about a whole list, not about inputs one by one or in batches: predict "
@@ -42,11 +40,8 @@ def check_one_by_one(
     return procedure
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #14c3c600
-def predict_each(
-    procedure:Procedure, # Calibrated
-    inputs:list,         # [n] inputs, some of which may be none
-)->list: # [n] sets, and an exception for each input without one
-    "Predict a set for each input that has one"
+def predict_each(procedure:Procedure, inputs:list)->list: # Of sets, or exceptions
+    "A set of a calibrated `procedure` for each of `inputs` [n] that has one"
     found = _halved(check_one_by_one(procedure), inputs)
     odd = [e for e in found if not isinstance(e, (ValueError, TypeError))]
     if odd and all(isinstance(e, Exception) for e in odd): raise odd[0]
@@ -150,10 +145,8 @@ class SetRecords:
         self.cleaned, self.show, self.candidate = cleaned, show, candidate
         self.check = check or partial(judge, self.procedure)
 
-    def records(self,
-        rows:list, # (line, row), as blocks have them
-    )->list: # A dictionary for each row
-        "Records of rows, one input at a time"
+    def records(self, rows:list)->list: # Of dictionaries
+        "Records of `rows` (line, row), one input at a time"
         return self.of_inputs(self.take(rows), partial(predict_each, self.procedure))
 
     def _judged(self, x, text, s):
@@ -186,10 +179,8 @@ class SetRecords:
         return [found.get(x.line) or set_record(x, error=bad[x.line]) for x in inputs]
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #f67eb79e
-def sum_up(
-    records:Iterable[dict], # At least one; those from files may be read one by one
-)->str:
-    "How many sets there are, and of which sizes"
+def sum_up(records:Iterable[dict])->str:
+    "How many sets `records` have, and of which sizes; at least one, read one by one"
     sizes, n, cut, abstained, judged = [], 0, 0, 0, []
     for n, r in enumerate(records, 1):
         abstained += "abstained" in r
@@ -206,10 +197,8 @@ def sum_up(
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #57346b6c
 @patch
-def records(self:PredictBatches,
-    rows:list, # (line, row), as blocks have them
-)->list: # A dictionary for each row
-    "What is found for rows of a file, and what is wrong with them"
+def records(self:PredictBatches, rows:list)->list: # Of dictionaries
+    "What is found for `rows` (line, row) of a file, and what is wrong with them"
     good = [row for _, row in rows if not isinstance(row, BadRow)]
     names = dict.fromkeys([self.column, *(c for row in good for c in row)])
     found = self({c: [row.get(c) for row in good] for c in names}) if good else {}

@@ -10,15 +10,10 @@ def _halved(procedure, inputs):
     """As predict; an exception in place of a set where an input alone makes one"""
     ...
 def check_one_by_one(procedure: Procedure | dict):
-    """`ValueError` for a selection with fdr, which takes answers from a whole list
-
-    procedure: Of any kind, or the settings of a saved one"""
+    """`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"""
     ...
 def predict_each(procedure: Procedure, inputs: list) -> list:
-    """Predict a set for each input that has one
-
-    procedure: Calibrated
-    inputs: [n] inputs, some of which may be none"""
+    """A set of a calibrated `procedure` for each of `inputs` [n] that has one"""
     ...
 def _plain(column):
     """A column as a list, and what is in it as lists"""
@@ -43,9 +38,7 @@ class PredictBatches:
     def procedure(self): ...
     def __call__(self, batch): ...
     def records(self, rows: list) -> list:
-        """What is found for rows of a file, and what is wrong with them
-
-        rows: (line, row), as blocks have them"""
+        """What is found for `rows` (line, row) of a file, and what is wrong with them"""
         ...
 def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None, error: str | None=None) -> dict:
     """What comes out for an input: its set, or what is wrong with it
@@ -81,9 +74,7 @@ class SetRecords:
         check: As judge, of a text and a candidate; None: judge"""
         ...
     def records(self, rows: list) -> list:
-        """Records of rows, one input at a time
-
-        rows: (line, row), as blocks have them"""
+        """Records of `rows` (line, row), one input at a time"""
         ...
     def _judged(self, x, text, s):
         """What is said of the candidate of a line, and notes"""
@@ -95,7 +86,5 @@ class SetRecords:
         predict: Texts to sets, or exceptions, all at once or one by one"""
         ...
 def sum_up(records: Iterable[dict]) -> str:
-    """How many sets there are, and of which sizes
-
-    records: At least one; those from files may be read one by one"""
+    """How many sets `records` have, and of which sizes; at least one, read one by one"""
     ...

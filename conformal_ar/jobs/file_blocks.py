@@ -21,9 +21,8 @@ from fastcore.basics import patch
 
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
-from conformal_ar.files.csv_jsonl import (
-    BadRow, at, check_encoding, csv_lists, csv_row, csv_rows, csv_text, delimiter_of,
-    json_rows, jsonl_text)
+from ..files.csv_jsonl import (BadRow, at, check_encoding, csv_lists,
+    csv_row, csv_rows, csv_text, delimiter_of, json_rows, jsonl_text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):
@@ -123,10 +122,8 @@ def open_blocks(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfb
 @patch
-def read(self:Blocks,
-    i:int, # Which block
-)->list: # (line, row): a dictionary, a BadRow, or the text of a plain line
-    "The rows of a block"
+def read(self:Blocks, i:int)->list: # (line, row, BadRow or text)
+    "The rows of block `i`"
     start, size, line = self.spans[i].tolist()
     if self.path.suffix.lower() == ".parquet":
         rows = _row_group(self.path, start).slice(size, self.size).to_pylist()
@@ -142,11 +139,8 @@ def read(self:Blocks,
     return [(line + j - 1, row) for j, row in rows]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d1c9a41
-def check_column(
-    blocks:Blocks, # The input
-    column:str,    # Which its rows should have
-):
-    "`ValueError` where the first block has rows, and none with this column"
+def check_column(blocks:Blocks, column:str):
+    "`ValueError` where the first of `blocks` has rows, and none with this `column`"
     rows = [(line, row) for line, row in blocks.read(0) if isinstance(row, dict)]
     if not rows or any(column in row for _, row in rows): return
     line, row = rows[0] if blocks.delimiter is None else (1, rows[0][1]) # the heading
@@ -154,10 +148,8 @@ def check_column(
              f"{', '.join(row) or 'none'}")
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #42288ad1
-def digest(
-    path:str|Path, # A file
-)->str:
-    "SHA-256 of a file"
+def digest(path:str|Path)->str:
+    "SHA-256 of a file `path`"
     found = sha256()
     with open(path, "rb") as file:
         while part := file.read(2**20): found.update(part)
@@ -257,10 +249,8 @@ _tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
          "truncated", "strings", "invalid", "abstained", "error"]
 _long = ["reaction", "side_products", "same_product_as"] # at the end, where asked for
 
-def member_rows(
-    record:dict, # Of a set or an error
-)->list: # Of dictionaries
-    "A row for each member of a set, or one without"
+def member_rows(record:dict)->list: # Of dictionaries
+    "A row for each member of the set in a `record`, or one without"
     record = dict(record)
     names = dict(texts="text", probabilities="probability", p_values="p_value",
                  open="open", reactions="reaction", side_products="side_products",
@@ -273,10 +263,8 @@ def member_rows(
     return rows or [record]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #6c916ca4
-def own_columns(
-    records:Iterable[dict], # Of sets and errors
-)->list: # Names that go between the input and the set
-    "The user's columns in all records"
+def own_columns(records:Iterable[dict])->list: # Of names
+    "The user's columns in all `records`, of sets and errors"
     names = dict.fromkeys(c for r in records for row in member_rows(r)[:1] for c in row)
     return [c for c in names if c not in _head + _tail]
 

@@ -38,9 +38,7 @@ class Blocks:
     plain: bool = ...
     def __len__(self): ...
     def read(self, i: int) -> list:
-        """The rows of a block
-
-        i: Which block"""
+        """The rows of block `i`"""
         ...
 def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> Blocks:
     """Find the blocks of a file, in one pass; `ValueError` where there are no rows
@@ -50,15 +48,10 @@ def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> Blocks:
     plain: Are its lines texts, and no rows of a table?"""
     ...
 def check_column(blocks: Blocks, column: str):
-    """`ValueError` where the first block has rows, and none with this column
-
-    blocks: The input
-    column: Which its rows should have"""
+    """`ValueError` where the first of `blocks` has rows, and none with this `column`"""
     ...
 def digest(path: str | Path) -> str:
-    """SHA-256 of a file
-
-    path: A file"""
+    """SHA-256 of a file `path`"""
     ...
 MANIFEST: str
 def write_manifest(folder: str | Path, manifest: dict):
@@ -102,14 +95,10 @@ _head: Any
 _tail: Any
 _long: Any
 def member_rows(record: dict) -> list:
-    """A row for each member of a set, or one without
-
-    record: Of a set or an error"""
+    """A row for each member of the set in a `record`, or one without"""
     ...
 def own_columns(records: Iterable[dict]) -> list:
-    """The user's columns in all records
-
-    records: Of sets and errors"""
+    """The user's columns in all `records`, of sets and errors"""
     ...
 def sets_csv(records: list, own: list | None=None, header: bool=True) -> str:
     """Records as CSV: the user's columns stand behind the input

@@ -66,7 +66,8 @@ def _files():
 class Molecules(Task):
     "Products of chemical reactions, as SMILES"
     molecules, quantile = True, 0.999
-    proposals = "candidate", "product", "target"
+    proposals = ("candidate", "product", "target",
+                 "(expected|desired|intended|aimed|target)(product|compound|molecule)")
     population = "reactions such as the last 20,000 test lines of USPTO-MIT"
     examples = {"Amide": "CC(=O)Cl.NCc1ccccc1", "Suzuki": "OB(O)c1ccccc1.Brc1ccncc1",
                 "Reduction": "CC(=O)c1ccoc1.[BH4-].[Na+].CO",
@@ -76,7 +77,9 @@ class Molecules(Task):
 
     @property
     def roles(self):
-        return f"; or {', '.join(_files().ROLES).title()} (or Reactant 1, Reactant 2)"
+        roles = ", ".join(_files().ROLES[1:]).title()
+        return (". Names that are read: input; or Reactants (or Reactant 1, Reactant "
+                f"2, …) with {roles}; and Product, Target or Candidate (is judged)")
 
     @property
     def forms(self):
@@ -101,6 +104,12 @@ class Molecules(Task):
     def joined(self, row, column):
         return _files().join_roles(row, column)
 
+    def sources(self, row): return [*_files().role_columns(row)]
+
+    def proposing(self, row):
+        named = _files().plain_names(row).items()
+        return [c for p in self.proposals for c, name in named if re.fullmatch(p, name)]
+
     def line_inputs(self, lines):
         return _files().smi_inputs(lines)
 
@@ -117,7 +126,7 @@ class Molecules(Task):
         from conformal_ar.tasks.reaction_inputs import read_source
         check_text(x.text)
         clean, notes = read_source(x, model, **options)
-        return clean, notes + _files().unused_columns(x)
+        return clean, notes + _files().unused_columns(x, self.proposing(x.columns))
 
     def spell_target(self, typed, clean, target, **options):
         from conformal_ar.tasks.reaction_inputs import check_product

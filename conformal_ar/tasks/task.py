@@ -71,14 +71,22 @@ class Task:
         "A target as the model writes it"
         return target
 
+    def sources(self, row:dict)->list:
+        "Columns of a `row` of which an input is put together"
+        return []
+
+    def proposing(self, row:dict)->list:
+        "Columns of a `row` with texts of which a p-value is asked"
+        return [c for c in row if c.strip().lower() in self.proposals]
+
     def candidate(self,
         x:Input,   # With the other columns of its line
         clean:str, # The input as the model reads it
         **options  # As of clean_input
     )->str|None:
         "What a line proposes as the target, as the model writes it; None: nothing"
-        said = (str(v) for name in self.proposals for c, v in x.columns.items()
-                if c.strip().lower() == name and type(v) in (str, int, float))
+        said = (x.columns[c] for c in self.proposing(x.columns))
+        said = (str(v) for v in said if type(v) in (str, int, float))
         text = next((v for v in said if v.strip()), None)
         return text and self.spell_target(x.text, clean, text, **options)
 
