@@ -15,13 +15,13 @@ from threading import Lock
 from typing import Callable, NamedTuple
 from urllib.parse import urlencode
 
-from ..jobs.batch_functions import (SetRecords, check_one_by_one, judge,
-                                               set_record)
+from conformal_ar.jobs.batch_functions import (SetRecords, check_one_by_one, judge,
+    set_record)
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
 from ..search.sets import PredictionSet
-from .app_cards import (candidate_html, html_tag, in_terms, input_html,
-                                        set_html)
+from conformal_ar.cli.app_cards import (candidate_html, html_tag, in_terms, input_html,
+    set_html)
 from .command_line import (
     explain_error, guarantee_text, opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs

@@ -14,10 +14,10 @@ from threading import Thread
 from types import SimpleNamespace
 
 from ..procedures.calibration import at_coverage
-from .app import (MOST_LINES, answer, file_records, in_words,
-                                  open_calibration)
-from .app_cards import (error_html, html_tag, in_terms, list_csv,
-                                        list_html)
+from conformal_ar.cli.app import (MOST_LINES, answer, file_records, in_words,
+    open_calibration)
+from conformal_ar.cli.app_cards import (error_html, html_tag, in_terms, list_csv,
+    list_html)
 from .app_routes import (
     FILES, SKETCHER, add_routes, answer_links, history_html, only_here)
 from .calibrate import scratch

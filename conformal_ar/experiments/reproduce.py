@@ -21,10 +21,10 @@ from ..search.autoregressive import (
 from ..theory.checks import check_count
 from ..theory.guarantee import clopper_pearson_interval
 from ..theory.feasible_checks import check_feasible
-from .one_decode import (decode_for_all, dynamic_draws,
-                                                 dynamic_repetitions, dynamic_rows)
-from .repetitions import (beam_ranks, kept, subset_repetitions,
-                                                  subset_rows)
+from conformal_ar.experiments.one_decode import (decode_for_all, dynamic_draws,
+    dynamic_repetitions, dynamic_rows)
+from conformal_ar.experiments.repetitions import (beam_ranks, kept, subset_repetitions,
+    subset_rows)
 from ..files.whole_files import (
     environment, markdown_table, write_results)
 from ..search.beams import beam_search
