@@ -91,7 +91,7 @@ def _molecule(text):
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b6216e20
 _aside = re.compile( # amounts, concentrations, grades and the like
     r"\s+\([^()]*\)|\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
-    r"|(?<![a-z\d])([\d.,]*\d\s*(m|n|%|eq(uiv)?|m?mol|m?g|[mu]?l|(mol|wt)\s*%)"
+    r"|(?<![a-z\d])([\d.,]*\d\s*((mol|wt)?\s*%|m|n|eq(uiv)?|m?mol|m?g|[mu]?l)"
     r"(?![a-z\d])|\d+:\d+|\d\s*(?=h2o)|(abs|anhydrous|aq|cat|conc|degassed|dry|excess|"
     r"fuming|glacial|powder|sat)\b)", re.I)
 
@@ -122,7 +122,7 @@ def _by_name(part):
 
 def _named(source):
     "A source with names of common reagents as SMILES, and a note on these"
-    text = re.sub(r"(?i)\b(abs|aq|cat|conc|eq|equiv|sat)\.", r"\1", source) # no ends
+    text = re.sub(r"(?i)\b(abs|aq|cat|conc|eq|equiv|sat)\.(?!\w)", r"\1", source)
     text = re.sub(r"(?<![^\s(])(\d+)\.(\d)", r"\1\0\2", text)
     parts = [part.replace("\0", ".") for part in _between.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
