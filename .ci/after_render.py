@@ -66,6 +66,7 @@ ANCHORS = { # Section -> the same
     "tasks/reactions.html#splits-duplicates-and-leakage": "data split train test contamination",
     "search/sets.html#how-typical-is-a-member": "ties tied equal scores",
     "theory/conformal.html#split-conformal-prediction": "ties tied equal scores",
+    "procedures/levelsets.html#is-it-optimal-and-what-is-new": "optimality smallest sets novel novelty prior work",
     "index.html#what-is-not-guaranteed": "limitations assumptions exchangeability",
     "index.html#which-procedure-when": "which method to choose",
 }
