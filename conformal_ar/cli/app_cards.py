@@ -61,8 +61,7 @@ def input_html(typed, text, notes, task):
     return html_tag("div", drawn, class_="ca-input") + notes_html(notes)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #1b47b593
-MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; the others are in its table, or
-                                # folded
+MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; others are in its table, or folded
 MEANS = ("Probability: the model's own, all ways to an answer together. P-value: the "
          "share of known pairs whose target was at most as probable, each by its best "
          "way alone; it is no chance of being right. An answer is in the set while its "
@@ -168,13 +167,15 @@ def _names(records, rest):
     return "line", {}
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474075
-_kinds = "Yes, in its set", "No, not in its set", "Not judged", "None given", "Not read"
+_kinds = ("Yes, in its set", "Yes, but not the first answer", "No, not in its set",
+          "Not judged", "None given", "Not read")
 
 def line_kind(r):
     "Which of these the record of a line is"
-    if "candidate_in_set" in r: return _kinds[not r["candidate_in_set"]]
+    inside, rank = r.get("candidate_in_set"), r.get("candidate_rank") or 1
+    if inside is not None: return _kinds[(rank > 1) if inside else 2]
     odd = any(o.startswith("candidate: ") for o in r.get("notes", ()))
-    return _kinds[4 if "error" in r else 3 - odd]
+    return _kinds[5 if "error" in r else 4 - odd]
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474076
 def _told(records, names, most):
@@ -190,31 +191,32 @@ def _told(records, names, most):
             worse = wrong if note.startswith("candidate: ") else odd
             if note.endswith(" were not used"): unused[f"{note}; lines"] += 1
             else: worse.append(f"{both}: {shortened(note, 300)}")
-    if not any(map(kinds.get, _kinds[:3])): kinds[_kinds[3]] = []
+    if not any(map(kinds.get, _kinds[:4])): kinds[_kinds[4]] = []
     told = [html_tag("li", html_tag("b", html.escape(f"{o}: {n}")), html.escape(more),
-                     class_="ca-no" if o == _kinds[1] else "ca-kind") for o, n, more in
+                     class_="ca-no" if o == _kinds[2] else "ca-kind") for o, n, more in
             [(o, len(own), f" ({', '.join(own[:most])}{', …'*(len(own) > most)})")
              for o, own in kinds.items() if own] + [(*o, "") for o in unused.items()]]
     return html_tag("ul", *told), wrong + odd
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474077
 def _list_table(records, name, names, task):
-    "A row for each line: its verdict, the most probable member, size and p-value"
+    "A row for each line: its verdict, the most probable member, and the size"
     def cells(tag, own, **more):
         return html_tag("tr", *(html_tag(tag, str(o)) for o in own), **more)
     first = not any("candidate_in_set" in r for r in records) # of the columns shown
-    titles = in_terms("your answer|first answer|members|p-value", task).split("|")
+    titles = in_terms("your answer|first answer|answers", task).split("|")
     rows = [cells("th", [html.escape(name), *titles[first:]])]
     for r in records:
-        top, p = ([*r.get(o, ()), ""][0] for o in ("texts", "p_values"))
+        top = [*r.get("texts", ()), ""][0]
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
         k = line_kind(r)
         yes = k.split(",")[0] # or why there is none
+        if rank := r.get("candidate_rank"): yes += f", rank {rank}"
         if "candidate_p_value" in r: yes += f", p-value {r['candidate_p_value']:.3g}"
-        own = yes, drawn, r.get("size", "left out"), p and f"{p:.3g}"
+        own = yes, drawn, r.get("size", "left out")
         own = html.escape(names.get(r["line"], f"line {r['line']}")), *own[first:]
-        rows.append(cells("td", own, **dict(class_="ca-no") if k == _kinds[1] else {}))
+        rows.append(cells("td", own, **dict(class_="ca-no") if k == _kinds[2] else {}))
     return html_tag("table", *rows, class_="ca-list")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474071
@@ -228,11 +230,12 @@ def list_html(records, task, most=20):
     head = f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}."
     for word, own in ("Judged", judged), ("Carried along", rest):
         head += f" {word}: {', '.join(own)}."*bool(own)
-    cut, doubted = len(records) > most, lambda r: line_kind(r) == _kinds[1]
+    cut, doubted = len(records) > most, lambda r: line_kind(r) == _kinds[2]
     if cut: records = sorted(records, key=doubted, reverse=True)[:most]
     shown = _list_table(records, name, names, task)
     shown += html_tag("p", f"{most} of them, doubted ones first.")*cut
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
+    shown += html_tag("p", f"P-values are no chances{_steps}.")*bool(judged*task.maps)
     return told + html_tag("p", html.escape(head)) + shown + notes_html(said)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474072

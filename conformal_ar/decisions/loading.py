@@ -38,10 +38,8 @@ def load(
     return kind.load(folder, model, **options)
 
 # %% ../../nbs/decisions/00_loading.ipynb #a75bf020
-def model_notes(
-    folder:str, # Of a calibration, or its file
-)->dict: # Names of model, task and canonicalize, or None
-    "What was noted of the model of a calibration"
+def model_notes(folder:str)->dict: # Names of model, task and canonicalize, or None
+    "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     noted = {name: kept["notes"].get(name) for name in ("model", "task")}
     return noted | dict(canonicalize=kept["canonicalize"])
@@ -60,10 +58,8 @@ def read_notes(
 UNIT = 2**12 # parts of a nat: less than the margin against rounding in float32
 
 # %% ../../nbs/decisions/00_loading.ipynb #3f32a853
-def pack_scores(
-    scores:np.ndarray, # [n] −∞ for those that no set can hold
-)->str: # Whole numbers, separated by spaces
-    "The finite scores in units, rounded down: the lowest, then the differences"
+def pack_scores(scores:np.ndarray)->str: # Whole numbers, separated by spaces
+    "Finite `scores` [n] in units, rounded down: the lowest, then the differences"
     units = np.floor(np.sort(scores[np.isfinite(scores)])*UNIT).astype(int)
     return " ".join(map(str, np.diff(units, prepend=0)))
 

@@ -29,10 +29,8 @@ from ..theory.guarantee import Guarantee
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE = "conformal.json"
 
-def calibration_file(
-    folder:str|Path, # A folder, or the file itself
-)->Path:
-    "Where a calibration stands"
+def calibration_file(folder:str|Path)->Path:
+    "Where a calibration stands: in its `folder`, or the file itself"
     return Path(folder) if Path(folder).is_file() else Path(folder)/FILE
 
 # %% ../../nbs/procedures/08_saving.ipynb #201d62a4
@@ -175,15 +173,11 @@ def shipped_calibrations()->dict: # Name to file
     return {f.parent.name: f for f in files}
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
-def read_shipped(
-    name:str, # Of the task
-)->dict: # Population, lists, what made them, and the function that loads them
-    "What is stored of a shipped calibration"
+def read_shipped(name:str)->dict: # Population, lists, what made them and loads them
+    "What is stored of the shipped calibration of a task, by `name`"
     return json.loads(shipped_calibrations()[name].read_text(encoding="utf-8"))
 
 # %% ../../nbs/procedures/08_saving.ipynb #d7196d23
-def is_shipped(
-    name:str|Path, # A Path, or a text such as ./reactions, is a folder
-)->bool:
-    "Is this the name of a calibration that comes with the package?"
+def is_shipped(name:str|Path)->bool:
+    "Is `name` a calibration of the package? A Path, or ./reactions, is a folder"
     return isinstance(name, str) and name in shipped_calibrations()

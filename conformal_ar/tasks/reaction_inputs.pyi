@@ -34,8 +34,8 @@ _not_smiles: Any
 def _by_name(part):
     """SMILES of a reagent, or of several with a stroke between; None for no name"""
     ...
-def _named(source):
-    """A source with names of common reagents as SMILES, and a note on these"""
+def read_names(source: str) -> tuple:
+    """A mixture, `source`, in which common reagents may stand by name"""
     ...
 _organic: Any
 def _radical(molecule):

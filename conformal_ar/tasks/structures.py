@@ -13,6 +13,7 @@ from pathlib import Path
 from ..files.csv_jsonl import Input, any_text, at, read_lines
 from .chemistry import canonical
 from .edits import flask, sides
+from .reaction_inputs import read_names
 from .smiles_spellings import rdkit_modules
 
 # %% ../../nbs/tasks/28_structures.ipynb #7470dfe5
@@ -28,8 +29,12 @@ def read_smi(path:object)->list: # (line from 1, SMILES as it stands there, name
 # %% ../../nbs/tasks/28_structures.ipynb #87954ad1
 def smi_inputs(path:str|Path)->list: # An Input each, its name among the columns
     "The lines of a file of SMILES, `path` as for `read_smi`, as inputs"
-    return [Input(line, smiles, dict(name=any_text(name)))
-            for line, smiles, name in read_smi(path)]
+    def parts(smiles, name): # reagents that are named there are no name of the line
+        both = f"{smiles} {name}"
+        said, before = (read_names(text)[1][:1] for text in (both, smiles))
+        return (both, "") if said not in ([], before) else (smiles, name)
+    rows = ((line, *parts(*row)) for line, *row in read_smi(path))
+    return [Input(line, text, dict(name=any_text(name))) for line, text, name in rows]
 
 # %% ../../nbs/tasks/28_structures.ipynb #8f41c296
 def read_reactions(path:str|Path)->list: # (line number, (source, target))
@@ -45,7 +50,8 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
 ROLES = "reactant", "reagent", "catalyst", "base", "ligand", "additive", "solvent"
 _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "component",
              "educt", "sm")
-_role = re.compile(f"({'|'.join(ROLES + _reacting)}|medium)s?(\\d+|[a-e])?")
+_any = f"({'|'.join(ROLES + _reacting)}|medium)s?"
+_role = re.compile(fr"{_any}((and|[&/+,]){_any})*(\d+|[a-e])?") # Reagents and catalyst
 _nothing = "(?i)^([-–—]|none|neat|n/?a)$" # a cell that says so
 _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|(mol ?)?%)\.?"
 _behind = fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|[\s_-]" # of a header
@@ -78,9 +84,11 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
         other = c in judged or len(word) == 1 and c != "name"
-        if other or {*(canonical(word) or "").split(".")} <= used: continue
-        dot = ": a dot forgotten?"*(c == "name")
-        notes.append(f"SMILES in {c!r} were not used{dot}")
+        smiles = not other and not {*(canonical(word) or "").split(".")} <= used
+        named = c not in judged and str(v) not in x.text and read_names(str(v))[1]
+        what = "SMILES" if smiles else "reagents"
+        dot = ": a dot forgotten?"*(smiles and c == "name")
+        if smiles or named: notes.append(f"{what} in {c!r} were not used{dot}")
     return notes
 
 # %% ../../nbs/tasks/28_structures.ipynb #215a79cc

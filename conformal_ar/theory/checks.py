@@ -117,10 +117,8 @@ def group_key(
         f"got {label!r:.60}, of type {type(label).__name__}") from None
 
 # %% ../../nbs/theory/06_checks.ipynb #5237ce42
-def group_label(
-    key:str, # From group_key
-): # The label; tuples are tuples
-    "The label of a key"
+def group_label(key:str): # The label; tuples are tuples
+    "The label of a `key` from group_key"
     thaw = lambda x: tuple(map(thaw, x)) if isinstance(x, list) else x
     return thaw(json.loads(key))
 
@@ -151,10 +149,8 @@ def check_calibrated_groups(found:list, known:list):
         f"{', '.join(map(repr, known))}")
 
 # %% ../../nbs/theory/06_checks.ipynb #5c0ffee2
-def warn_caller(
-    message:str, # What the caller should know
-):
-    "Warn, at the line outside of this package that led here"
+def warn_caller(message:str):
+    "Warn with a `message`, at the line outside of this package that led here"
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "")[:13] == "conformal_ar.":
         frame, level = frame.f_back, level + 1
