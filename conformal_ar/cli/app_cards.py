@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .command_line import explain_error, shortened
 from ..files.csv_jsonl import csv_text, delimiter_of, read_lines
-from ..jobs.batch_functions import sum_up
+from ..jobs.batch_functions import placed, sum_up
 from ..jobs.file_blocks import member_rows
 
 
@@ -127,8 +127,10 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, its p-value and rank, and how to read them"
     from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces
     found, notes = opened.check(text, candidate)
+    found = placed(found, candidate, s)
     p, rank = found.get("candidate_p_value"), found.get("candidate_rank", 0)
-    inside, drawn = candidate in s, drawn_molecule(candidate) if task.molecules else ""
+    inside = found["candidate_in_set"]
+    drawn = drawn_molecule(candidate) if task.molecules else ""
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
     if rank is None and not opened.cp.max_lines: # a line … holds it
@@ -146,7 +148,7 @@ def candidate_html(opened, text, candidate, s, coverage, task):
             notes_html(notes), html_tag("p", read))
     shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
                      class_="ca-input")
-    return shown, dict(candidate=candidate, candidate_in_set=inside) | found
+    return shown, dict(candidate=candidate) | found
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474070
 def _columns(records, task):
@@ -169,6 +171,8 @@ def _names(records, rest):
 # %% ../../nbs/cli/09_app_cards.ipynb #92474075
 _kinds = ("Yes, in its set", "Yes, but not the first answer", "No, not in its set",
           "Not judged", "None given", "Not read")
+_use = ("; columns that are have names such as Reactant 2, Reagents, Solvent, Product; "
+        "number of lines")
 
 def line_kind(r):
     "Which of these the record of a line is"
@@ -189,7 +193,7 @@ def _told(records, names, most):
         if "error" in r: wrong.append(f"{both}: left out, {shortened(r['error'], 300)}")
         for note in r.get("notes", ()):
             worse = wrong if note.startswith("candidate: ") else odd
-            if note.endswith(" were not used"): unused[f"{note}; lines"] += 1
+            if note.endswith(" were not used"): unused[note + _use] += 1
             else: worse.append(f"{both}: {shortened(note, 300)}")
     if not any(map(kinds.get, _kinds[:4])): kinds[_kinds[4]] = []
     told = [html_tag("li", html_tag("b", html.escape(f"{o}: {n}")), html.escape(more),

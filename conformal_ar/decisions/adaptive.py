@@ -35,10 +35,8 @@ class AdaptiveState(NamedTuple):
     abstained:int=0   # Of these, abstentions
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #483dd808
-def adaptive_threshold(
-    state:AdaptiveState, # Before a step
-)->float: # −∞: everything; +∞: nothing
-    "The threshold of the next set"
+def adaptive_threshold(state:AdaptiveState)->float: # −∞: everything; +∞: nothing
+    "The threshold of the next set, before a step from `state`"
     if not 0 < state.level < 1: return -np.inf if state.level <= 0 else np.inf
     return split_threshold(state.scores, state.level)
 

@@ -14,9 +14,7 @@ class AdaptiveState(NamedTuple):
     missed: int = ...
     abstained: int = ...
 def adaptive_threshold(state: AdaptiveState) -> float:
-    """The threshold of the next set
-
-    state: Before a step"""
+    """The threshold of the next set, before a step from `state`"""
     ...
 def adaptive_step(state: AdaptiveState, score: float, alpha: float, step: float, margin: float=0.0) -> AdaptiveState:
     """One labelled input: did its set miss? (Gibbs & Candès 2021, equation 2)

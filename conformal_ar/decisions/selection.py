@@ -189,10 +189,8 @@ def _threshold(self:select, scores, right):
 
 # %% ../../nbs/decisions/01_selection.ipynb #7f4e212e
 @patch
-def taken(self:select,
-    scores:np.ndarray, # [n] of best answers
-)->np.ndarray: # [n] is each taken?
-    "Which of these [n] best answers to take; with fdr from the whole list"
+def taken(self:select, scores:np.ndarray)->np.ndarray: # [n] is each taken?
+    "Which best answers to take, by `scores` [n]; with fdr from the whole list"
     if self.steps: return scores >= self.thresholds
     g, wrong, there = self.guarantee, self._found[None].scores, scores > -np.inf
     wrong = np.append(wrong, [np.inf]*(g.k - len(wrong))) # infinite ones are not kept

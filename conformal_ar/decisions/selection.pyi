@@ -88,9 +88,7 @@ class select(Procedure):
         ...
     def _threshold(self, scores, right): ...
     def taken(self, scores: np.ndarray) -> np.ndarray:
-        """Which of these [n] best answers to take; with fdr from the whole list
-
-        scores: [n] of best answers"""
+        """Which best answers to take, by `scores` [n]; with fdr from the whole list"""
         ...
     def sets(self, table, inputs):
         """The best answers of beams where they are taken; with fdr, of this list"""

@@ -172,10 +172,8 @@ def predict(self:WeightedLevelSets,
 
 # %% ../../nbs/decisions/03_weighted.ipynb #58a57c1c
 @patch
-def thresholds(self:WeightedLevelSets,
-    inputs:Sequence, # [n] inputs of the new kind
-)->np.ndarray: # [n]
-    "The threshold of each input; `RuntimeError` before calibration"
+def thresholds(self:WeightedLevelSets, inputs:Sequence)->np.ndarray: # [n]
+    "The threshold of each of `inputs` [n], new ones; `RuntimeError` before calibration"
     self = copy(self) # one calibration
     if self.guarantee is None: raise RuntimeError("WeightedLevelSets is not "
         "calibrated yet, or its sets or ratio have changed since: call calibrate")

@@ -73,9 +73,7 @@ class WeightedLevelSets:
         inputs: [n] inputs of the new kind; or one text"""
         ...
     def thresholds(self, inputs: Sequence) -> np.ndarray:
-        """The threshold of each input; `RuntimeError` before calibration
-
-        inputs: [n] inputs of the new kind"""
+        """The threshold of each of `inputs` [n], new ones; `RuntimeError` before calibration"""
         ...
     def save(self, folder: str, notes: dict | None=None) -> Path:
         """Save the settings of the sets, with scores and weights of their pairs in the notes

@@ -55,6 +55,9 @@ def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
     text: As the model reads it
     candidate: As the model writes it"""
     ...
+def placed(found: dict, candidate: str, s: PredictionSet) -> dict:
+    """What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"""
+    ...
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
     candidate: Any

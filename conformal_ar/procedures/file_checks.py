@@ -65,19 +65,15 @@ def checked_probe(path:Path, fields:dict|None, model:object):
     return probe
 
 # %% ../../nbs/procedures/12_file_checks.ipynb #a4101a21
-def function_name(
-    f:Callable|None, # A function, or None
-)->str|None: # As module.name
-    "What a function is recorded as"
+def function_name(f:Callable|None)->str|None: # As module.name
+    "What a function `f` is recorded as"
     if f is None: return None
     if not hasattr(f, "__qualname__"): return repr(type(f))
     module = getattr(f, "__module__", None) or "builtins" # str.upper has none
     return f"{module}.{f.__qualname__}"
 
-def identifies(
-    f:Callable, # A function
-)->bool:
-    "Does the name of a function say which it is?"
+def identifies(f:Callable)->bool:
+    "Does the name of a function `f` say which it is?"
     if ismethod(f) and not isinstance(f.__self__, type): return False # of one object
     return "<" not in getattr(f, "__qualname__", "<") # <lambda>, <locals>
 

@@ -280,10 +280,8 @@ def read(cls:Probe,
                fields.get("encoded", False))
 
 # %% ../../nbs/procedures/10_probes.ipynb #675ece5a
-def input_hashes(
-    inputs:Sequence, # [n] inputs
-)->tuple: # [n] rising
-    "Hashes of 32 bits, by which inputs are found again"
+def input_hashes(inputs:Sequence)->tuple: # [n] rising
+    "Hashes of 32 bits, by which `inputs` [n] are found again"
     return tuple(sorted(
         int.from_bytes(sha256(repr(_as_lists(x)).encode()).digest()[:4], "big")
         for x in inputs))

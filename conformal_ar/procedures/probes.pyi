@@ -115,9 +115,7 @@ def _is_json(x):
     """Does it come back from JSON as it was?"""
     ...
 def input_hashes(inputs: Sequence) -> tuple:
-    """Hashes of 32 bits, by which inputs are found again
-
-    inputs: [n] inputs"""
+    """Hashes of 32 bits, by which `inputs` [n] are found again"""
     ...
 def _as_lists(x):
     """Arrays and tuples as the lists that JSON would make of them"""

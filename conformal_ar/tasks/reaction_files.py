@@ -79,10 +79,9 @@ def download(
 _reaction = re.compile(r"[^\s>]+>[^\s>]*>[^\s>]+(?= |$)")
 _open = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
-def reaction_texts(
-    path:str|Path, # .tsv, .csv, .rsmi, .txt or .smi; also .gz, .xz, .bz2
-)->list: # Of pairs: line number from 1, reactants>reagents>product
-    "The reactions in a file; lines without are left out; `ValueError` if all are"
+def reaction_texts(path:str|Path)->list: # Of (line from 1, reactants>reagents>product)
+    """The reactions in a file, .tsv, .csv, .rsmi, .txt or .smi; also .gz, .xz, .bz2.
+    Lines without are left out; `ValueError` if those of `path` all are"""
     path = Path(path)
     opened = _open.get(path.suffix, open)
     with opened(path, "rt", encoding="utf-8", errors="replace") as f:

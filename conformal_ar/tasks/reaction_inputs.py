@@ -38,7 +38,7 @@ def _fault(text):
     inside = re.findall(r"\[\d*([A-Z][a-z]?)\w*\]", text)
     odd = re.search("[A-Za-z]", re.sub("[BCNOPSFIbcnops]|(?<=C)l|(?<=B)r", "", bare))
     if odd or not {*inside} <= symbols: return _no_names
-    rings = [t for t in smiles_tokens(text) if t.isdigit() or t[0] == "%"]
+    rings = re.findall(r"%\d\d|\d", bare)
     odd = [t for t in rings if rings.count(t) % 2]
     if odd: return f"ring {odd[0]} is not closed"
     with rdBase.BlockLogs():
@@ -89,17 +89,19 @@ def _molecule(text):
     raise BadReaction(": ".join(filter(None, said)))
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #b6216e20
+_unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
+         r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|o/n")
+_word = (r"(abs|anhydrous|aq|balloon|[ck]at|conc|degassed|dry|excess|fuming|glacial|"
+         r"metal|(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat|wet)\b")
 _aside = re.compile( # amounts, concentrations, grades and the like
-    r"\s+\([^()]*\)|\([^()]*(\d\s*(eq|m?l|m?mol|m?g|%|atm|bar|:)|aq|sat|conc)[^()]*\)"
-    r"|(?<![a-z\d])([\d.,]*\d\s*((mol|wt)?\s*%|m|n|eq(uiv)?|m?mol|m?g|[mu]?l|vol|h|min)"
-    r"(?![a-z\d])|\d+:\d+|v/v|\d\s*(?=h2o)|[-–]?\d+\s*°\s*c|o/n|(abs|anhydrous|aq|cat|"
-    r"conc|degassed|dry|excess|fuming|glacial|(mono|di)?hydrate|neat|overnight|powder|"
-    r"reflux|rt|sat)\b)", re.I)
+    fr"\([^()]*({_unit}|(?<![a-z]){_word})[^()]*\)|\s\([gls]\)|(?<![a-z\d])(?:[\d.,]*"
+    fr"({_unit})|\d\s*(?=h2o)|{_word})", re.I)
 
 def _key(name):
-    "A name without case, amounts, hyphens and commas"
-    name = name.lower().translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789"))
-    return re.sub(r"[\s,-]", "", _aside.sub("", name))
+    "A name without amounts, hyphens and case, which tells NA from Na"
+    name = name.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉’", "0123456789'"))
+    name = re.sub(r"[\s-]|(?<=[\dNn]),", "", _aside.sub("", name))
+    return name.lower() if len(name) > 2 else name
 
 @cache
 def _reagents():
@@ -110,10 +112,11 @@ def _reagents():
 
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #d85c665d
 _between = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\))")
-_not_smiles = "NBS", "NCS", "NIS", "PCC", "BOP", "BPO", "B2PIN2" # though valid
+_not_smiles = "NBS NCS NIS PCC BOP BPO B2PIN2 BRCN CLCN NOCL".split() # though valid
 
 def _by_name(part):
     "SMILES of a reagent, or of several with a stroke between; None for no name"
+    if len(part) > 100: return None
     known, bare = _reagents(), _aside.sub("", part).strip()
     tried = (re.split(stroke, bare) for stroke in ("(?!)", "/", "[/:]", "[/:-]"))
     found = ([known.get(_key(name)) for name in names] for names in tried)
@@ -125,8 +128,8 @@ def _by_name(part):
 # %% ../../nbs/tasks/17_reaction_inputs.ipynb #09d112a9
 def read_names(source:str)->tuple: # With SMILES in place; notes on what was read
     "A mixture, `source`, in which common reagents may stand by name"
-    text = re.sub(r"(?i)\b(abs|aq|cat|conc|eq|equiv|sat)\.(?!\w)", r"\1", source)
-    text = re.sub(r"(?<![^\s(])(\d+)\.(\d)", r"\1\0\2", text)
+    text = re.sub(r"(?i)\b(abs|aq|[ck]at|conc|eq|equiv|sat|wt)\.(?!\w)", r"\1", source)
+    text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
     parts = [part.replace("\0", ".") for part in _between.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     if not named: return source, []

@@ -22,9 +22,11 @@ def check_source(text: str):
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...
+_unit: str
+_word: str
 _aside: Any
 def _key(name):
-    """A name without case, amounts, hyphens and commas"""
+    """A name without amounts, hyphens and case, which tells NA from Na"""
     ...
 def _reagents():
     """SMILES by name"""

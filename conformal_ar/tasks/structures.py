@@ -32,7 +32,8 @@ def smi_inputs(path:str|Path)->list: # An Input each, its name among the columns
     def parts(smiles, name): # reagents that are named there are no name of the line
         both = f"{smiles} {name}"
         said, before = (read_names(text)[1][:1] for text in (both, smiles))
-        return (both, "") if said not in ([], before) else (smiles, name)
+        more = re.match("[>+,;]|->", name) or said not in ([], before)
+        return (both, "") if more else (smiles, name)
     rows = ((line, *parts(*row)) for line, *row in read_smi(path))
     return [Input(line, text, dict(name=any_text(name))) for line, text, name in rows]
 
@@ -50,11 +51,12 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
 ROLES = "reactant", "reagent", "catalyst", "base", "ligand", "additive", "solvent"
 _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "component",
              "educt", "sm")
-_any = f"({'|'.join(ROLES + _reacting)}|medium)s?"
+_any = f"({'|'.join(ROLES + _reacting)}|medium|cosolvent|oxidant|reductant)s?"
 _role = re.compile(fr"{_any}((and|[&/+,]){_any})*(\d+|[a-e])?") # Reagents and catalyst
-_nothing = "(?i)^([-–—]|none|neat|n/?a)$" # a cell that says so
-_units = r"(m?mol|m?g|[mµ]?l|eq|equiv|(mol ?)?%)\.?"
-_behind = fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|[\s_-]" # of a header
+_nothing = "^([-–—]|(?i:none|neat|n/a)|NA|na)$" # a cell that says so
+_units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
+_behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
+           r"^(first|second|third|1st|2nd|3rd)\b") # of a header
 
 def plain_names(row:dict)->dict: # Column to name
     "The columns of a `row` in one word, without SMILES and units; none of amounts"
@@ -73,7 +75,8 @@ def join_roles(row:dict, column:str)->dict: # With this column
     own = role_columns(row)
     parts = {c: re.sub(_nothing, "", str(row[c] or "").strip()) for c in own}
     known = [text for c, text in parts.items() if own[c][1] in _reacting]
-    source = ".".join(filter(None, parts.values()))*any(known)
+    text = sorted(filter(None, parts.values()), key=lambda o: ">" in o) # a product last
+    source = ".".join(text)*any(known)
     return row | {column: source} if known else row
 
 
@@ -85,10 +88,10 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
         word = "".join(str(v).split()[:1]).strip(".")
         other = c in judged or len(word) == 1 and c != "name"
         smiles = not other and not {*(canonical(word) or "").split(".")} <= used
-        named = c not in judged and str(v) not in x.text and read_names(str(v))[1]
-        what = "SMILES" if smiles else "reagents"
+        there = c in judged or f".{v}." in f".{x.text}."
+        what = "SMILES"*smiles or "reagents"*bool(not there and read_names(str(v))[1])
         dot = ": a dot forgotten?"*(smiles and c == "name")
-        if smiles or named: notes.append(f"{what} in {c!r} were not used{dot}")
+        if what: notes.append(f"{what} in {c!r} were not used{dot}")
     return notes
 
 # %% ../../nbs/tasks/28_structures.ipynb #215a79cc

@@ -103,10 +103,8 @@ def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|Non
         f"population must be a text or None, not {population!r:.60}")
 
 # %% ../../nbs/theory/06_checks.ipynb #b026aaff
-def group_key(
-    label:object, # What the function gives for an input
-)->str: # The label as JSON
-    "A key for a group, the same once saved; `TypeError` for what cannot be one"
+def group_key(label:object)->str: # The label as JSON
+    "A key for a group of this `label`, the same once saved; `TypeError` for none"
     try:
         plain = lambda x: x.item()     # NumPy's numbers
         key = json.dumps(label, allow_nan=False, default=plain)
