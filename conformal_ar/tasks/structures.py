@@ -76,17 +76,18 @@ def join_roles(row:dict, column:str)->dict: # With this column
     parts = {c: re.sub(_nothing, "", str(row[c] or "").strip()) for c in own}
     known = [text for c, text in parts.items() if own[c][1] in _reacting]
     text = sorted(filter(None, parts.values()), key=lambda o: ">" in o) # a product last
-    source = ".".join(text)*any(known)
-    return row | {column: source} if known else row
+    return row | {column: ".".join(text)*any(known)} if known else row
 
 
 # %% ../../nbs/tasks/28_structures.ipynb #b254934e
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
-    used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", x.text))}, []
+    first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
+    text = ".".join([x.text, *(str(x.columns[c]) for c in first)])
+    used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
-        other = c in judged or len(word) == 1 and c != "name"
+        other = c in first or len(word) == 1 and c != "name"
         smiles = not other and not {*(canonical(word) or "").split(".")} <= used
         there = c in judged or f".{v}." in f".{x.text}."
         what = "SMILES"*smiles or "reagents"*bool(not there and read_names(str(v))[1])
