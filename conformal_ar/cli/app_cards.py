@@ -64,8 +64,8 @@ def input_html(typed, text, notes, task):
 MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; others are in its table, or folded
 MEANS = ("Probability: the model's own, all ways to an answer together. P-value: the "
          "share of known pairs whose target was at most as probable, each by its best "
-         "way alone; it is no chance of being right. An answer is in the set while its "
-         "p-value is above 1 − coverage.")
+         "way alone; it is not the probability of being right. An answer is in the set "
+         "while its p-value is above 1 − coverage.")
 _pieces = ("An answer with a further piece, such as HCl, is another answer, for "
            "records name such pieces or leave them out: each has its own p-value. ")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
@@ -116,7 +116,7 @@ def set_html(s, task):
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
 _reading = ("The p-value is the share of known pairs whose target the model found at "
     "least as improbable. Below {:.3g} (1 − coverage) the answer is doubted, above it "
-    "is not. It is no chance that the answer {}.")
+    "is not. It is not the probability that the answer {}.")
 _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are not "
     "0.9 for the route. The model is asked which product is recorded if a reaction "
     "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
@@ -239,7 +239,7 @@ def list_html(records, task, most=20):
     shown = _list_table(records, name, names, task)
     shown += html_tag("p", f"{most} of them, doubted ones first.")*cut
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
-    shown += html_tag("p", f"P-values are no chances{_steps}.")*bool(judged*task.maps)
+    shown += html_tag("p", f"P{_steps[3:]}.")*bool(judged*task.maps)
     return told + html_tag("p", html.escape(head)) + shown + notes_html(said)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474072

@@ -52,11 +52,11 @@ ROLES = "reactant", "reagent", "catalyst", "base", "ligand", "additive", "solven
 _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "component",
              "educt", "sm")
 _any = f"({'|'.join(ROLES + _reacting)}|medium|cosolvent|oxidant|reductant)s?"
-_role = re.compile(fr"{_any}((and|[&/+,]){_any})*(\d+|[a-e])?") # Reagents and catalyst
+_role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(\d+|[a-e])?") # of both
 _nothing = "^([-–—]|(?i:none|neat|n/a)|NA|na)$" # a cell that says so
 _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
 _behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
-           r"^(first|second|third|1st|2nd|3rd)\b") # of a header
+           r"^(first|second|third|1st|2nd|3rd|other|further)\b") # of a header
 
 def plain_names(row:dict)->dict: # Column to name
     "The columns of a `row` in one word, without SMILES and units; none of amounts"
