@@ -171,8 +171,7 @@ def _names(records, rest):
 # %% ../../nbs/cli/09_app_cards.ipynb #92474075
 _kinds = ("Yes, in its set", "Yes, but not the first answer", "No, not in its set",
           "Not judged", "None given", "Not read")
-_use = ("; columns that are have names such as Reactant 2, Reagents, Solvent, Product; "
-        "number of lines")
+_use = "; names such as Reactant 2, Reagents, Solvent, Product are; number of lines"
 
 def line_kind(r):
     "Which of these the record of a line is"

@@ -83,14 +83,15 @@ def join_roles(row:dict, column:str)->dict: # With this column
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
-    text = ".".join([x.text, *(str(x.columns[c]) for c in first)])
+    text = ".".join([read_names(x.text)[0], *(str(x.columns[c]) for c in first)])
     used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", text))}, []
     for c, v in x.columns.items():
-        word = "".join(str(v).split()[:1]).strip(".")
-        other = c in first or len(word) == 1 and c != "name"
+        word, (named, said) = "".join(str(v).split()[:1]).strip("."), read_names(str(v))
+        other = c in (*first, "side_products") or len(word) == 1 and c != "name"
         smiles = not other and not {*(canonical(word) or "").split(".")} <= used
-        there = c in judged or f".{v}." in f".{x.text}."
-        what = "SMILES"*smiles or "reagents"*bool(not there and read_names(str(v))[1])
+        role = said and re.search("(?i)reag|solv|cat|base|add|cond|react", c)
+        what = "SMILES"*smiles or "reagents"*bool(
+            role and not {*map(canonical, named.split("."))} <= used)
         dot = ": a dot forgotten?"*(smiles and c == "name")
         if what: notes.append(f"{what} in {c!r} were not used{dot}")
     return notes
