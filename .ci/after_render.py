@@ -4,6 +4,7 @@
 search index gets the words that people type, from the table below, and prose stands in it before code.
 """
 import json, os, re, shutil
+from functools import cache
 from html import escape, unescape
 from pathlib import Path
 
@@ -93,9 +94,14 @@ def field(target):
     else:
         for ending in ("js", "wasm"): shutil.copy(library/f"RDKit_minimal.{ending}", Path(target, "reactions"))
 
+@cache
+def html_of(page):
+    "A page as it was rendered, read once for all its sections"
+    return (site/page).read_text(encoding="utf-8")
+
 def own_text(page):
     "What stands on a page before its first large heading, which Quarto's index leaves out where small headings come first"
-    html = (site/page).read_text(encoding="utf-8").partition("<main")[2].partition("</main>")[0]
+    html = html_of(page).partition("<main")[2].partition("</main>")[0]
     html = re.split(r'<section[^>]*class="level2', html)[0]
     if 'class="level3' not in html: return None
     html = re.sub(r"(?s)<(details|script|style|annotation)\b.*?</\1>", " ", html)
@@ -103,7 +109,7 @@ def own_text(page):
 
 def single_formulas(text, page):
     "A text of the index without the TeX that follows each formula as it is shown"
-    html = (site/page).read_text(encoding="utf-8")
+    html = html_of(page)
     known = {tuple(re.sub(r"<[^>]*>", "", o).strip() for o in found) for found in
              re.findall(r"(?s)<math\b[^>]*>(.*?)<annotation[^>]*>(.*?)</annotation>", html)}
     for shown, tex in sorted(known, key=lambda o: -len("".join(o))):
@@ -116,7 +122,7 @@ def single_formulas(text, page):
 
 def prose_and_code(text, page):
     "A text of the index in two: what its page says, and what stands there as code or output"
-    html, code = (site/page).read_text(encoding="utf-8"), []
+    html, code = html_of(page), []
     blocks = (unescape(re.sub(r"(?s)<[^>]*>", "", o)).strip() for o in re.findall(r"(?s)<pre\b[^>]*>(.*?)</pre>", html))
     for block in sorted({o for o in blocks if len(o) > 12}, key=len, reverse=True): # shorter ones may be words
         for form in (block, escape(block, quote=False)): # the index has entities, `own_text` has none

@@ -213,8 +213,7 @@ def _list_table(records, name, names, task):
         top = [*r.get("texts", ()), ""][0]
         drawn = drawn_molecule(top) if task.molecules and top else ""
         drawn += html_tag("code", html.escape(top))
-        k = line_kind(r)
-        yes = k.split(",")[0] # or why there is none
+        yes = (k := line_kind(r)).split(",")[0] # or why there is none
         if rank := r.get("candidate_rank"): yes += f", rank {rank}"
         if "candidate_p_value" in r: yes += f", p-value {r['candidate_p_value']:.3g}"
         own = yes, drawn, r.get("size", "left out")

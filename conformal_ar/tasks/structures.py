@@ -86,12 +86,13 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     text = ".".join([read_names(x.text)[0], *(str(x.columns[c]) for c in first)])
     used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", text))}, []
     for c, v in x.columns.items():
-        word, (named, said) = "".join(str(v).split()[:1]).strip("."), read_names(str(v))
+        word = "".join(str(v).split()[:1]).strip(".")
         other = c in (*first, "side_products") or len(word) == 1 and c != "name"
         smiles = not other and not {*(canonical(word) or "").split(".")} <= used
-        role = said and re.search("(?i)reag|solv|cat|base|add|cond|react", c)
-        what = "SMILES"*smiles or "reagents"*bool(
-            role and not {*map(canonical, named.split("."))} <= used)
+        about = re.search("(?i)reag|solv|cat|base|add|cond|react", c)
+        named, said = read_names(str(v)) if about else ("", [])
+        lost = said and not {*map(canonical, named.split("."))} <= used
+        what = "SMILES"*smiles or "reagents"*bool(lost)
         dot = ": a dot forgotten?"*(smiles and c == "name")
         if what: notes.append(f"{what} in {c!r} were not used{dot}")
     return notes
