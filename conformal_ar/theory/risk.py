@@ -14,13 +14,21 @@ import scipy
 
 from .checks import check_count, check_risk
 
-# %% ../../nbs/theory/08_risk.ipynb #08d41b9d
+# %% ../../nbs/theory/08_risk.ipynb #2173c9ad
 class StepLosses(NamedTuple):
     "The losses of n pairs, step functions that fall as the threshold does"
     start:np.ndarray # [n] loss of the empty set, in [0, 1]
     owner:np.ndarray # [s] pair of each step
     at:np.ndarray    # [s] highest threshold at which the loss has fallen
     drop:np.ndarray  # [s] by how much it falls, in [0, 1]
+
+    def of(self, rows:np.ndarray):
+        "The losses of some pairs, `rows` [k], each once"
+        number = np.full(len(self.start), -1)
+        number[rows] = np.arange(len(rows))
+        there = number[self.owner] >= 0
+        return StepLosses(self.start[rows], number[self.owner[there]], self.at[there],
+                          self.drop[there])
 
 # %% ../../nbs/theory/08_risk.ipynb #a140cd58
 def step_losses(
