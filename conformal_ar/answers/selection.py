@@ -43,10 +43,10 @@ class Selection(AnswerCalibration):
         if error is not None and confidence is None: confidence = 0.95
         self.fdr, self.error, self.confidence = fdr, error, confidence
 
-# %% ../../nbs/answers/03_selection.ipynb #5b139a69
+# %% ../../nbs/answers/03_selection.ipynb #89aed14f
 @patch
 def calibrate(self:Selection,
-    scores:object, # A table for read_answers, or [n] scores, −∞ where there is no answer
+    scores:object, # A table for read_answers, or [n] scores, −∞ for no answer
     right:Sequence|None=None, # [n] is each right? Without a table
     other:object|None=None, # For error: a table, or (scores, right), of other answers
     seed:int=0,             # Of the third that is set apart without other

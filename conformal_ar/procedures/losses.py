@@ -26,7 +26,7 @@ def edit_distance(
             before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
     return row[-1]
 
-# %% ../../nbs/procedures/14_losses.ipynb #47c74709
+# %% ../../nbs/procedures/14_losses.ipynb #1a84472f
 def character_error(
     text:str,      # A member of a set
     reference:str, # What is right
@@ -34,6 +34,7 @@ def character_error(
     "Edits by the length of the reference, at most 1"
     return min(1., edit_distance(text, reference)/max(1, len(reference)))
 
+# %% ../../nbs/procedures/14_losses.ipynb #057066d7
 def word_error(
     text:str,      # A member of a set
     reference:str, # What is right
@@ -42,6 +43,7 @@ def word_error(
     a, b = text.split(), reference.split()
     return min(1., edit_distance(a, b)/max(1, len(b)))
 
+# %% ../../nbs/procedures/14_losses.ipynb #d52e66ff
 def token_loss(
     text:str,      # A member of a set
     reference:str, # What is right

@@ -93,7 +93,7 @@ class SelectionRule:
         there[there] = benjamini_hochberg(p, 1 - g.coverage)
         return there
 
-# %% ../../nbs/theory/09_selective.ipynb #f70902d9
+# %% ../../nbs/theory/09_selective.ipynb #7e31b48b
 def fit_selection(
     scores:np.ndarray, # [n] of calibration answers, −∞ where there is none
     right:np.ndarray,  # [n] is each right?
@@ -116,6 +116,7 @@ def fit_selection(
     risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
     return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
 
+# %% ../../nbs/theory/09_selective.ipynb #2ad42e7d
 def _refuse_cutoffs(scores, right, first, error):
     top = right[scores >= first]
     raise ValueError(
