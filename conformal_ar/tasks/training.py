@@ -34,9 +34,13 @@ def orthogonalise(
 # %% ../../nbs/tasks/09_training.ipynb #0a11c009
 class Muon(torch.optim.Optimizer):
     "Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
-    def __init__(self, params:object, lr:float, momentum:float=0.95):
-        "For matrices `params`, at rate `lr`, `momentum` the weight of the past"
-        super().__init__(params, dict(lr=lr, momentum=momentum))
+    def __init__(self,
+        params:object,  # Matrices
+        lr:object,      # Rate; a tensor where steps are captured
+        momentum:float=0.95, # The weight of the past
+        weight_decay:float=0., # Share of a weight that a step at rate 1 takes away
+    ):
+        super().__init__(params, dict(lr=lr, momentum=momentum, decay=weight_decay))
 
     def look_ahead(self, p:torch.Tensor, momentum:float):
         "The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"
@@ -52,8 +56,9 @@ class Muon(torch.optim.Optimizer):
                 if p.grad is not None: same[p.shape].append(p)
             for shape, all_p in same.items():
                 u = torch.stack([self.look_ahead(p, g["momentum"]) for p in all_p])
+                rate = g["lr"]*0.2*math.sqrt(max(shape))
                 for p, direction in zip(all_p, orthogonalise(u)):
-                    p.add_(direction, alpha=-g["lr"]*0.2*math.sqrt(max(shape)))
+                    p.mul_(1 - g["lr"]*g["decay"]).sub_(direction*rate)
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c011
 def sized_batches(
@@ -95,7 +100,7 @@ class Run:
     ):
         self.folder, self.net, self.losses = Path(folder), net, losses
         self.optimisers, self.warmup, self.what = optimisers, warmup, what
-        self.peaks = [o.param_groups[0]["lr"] for o in optimisers]
+        self.peaks = [float(o.param_groups[0]["lr"]) for o in optimisers]
         self.step, self.pairs, self.seconds, self.curve = 0, 0, 0., []
         self.done = False # true ends it
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -129,21 +134,32 @@ def load(self:Run):
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c016
 @patch
-def train_step(self:Run,
-    batch:object,   # As losses takes it
-    share:float=1., # Of the rates
-)->float: # Mean nats of a target
-    "One step on a batch"
-    share *= min(1, (self.step + 1)/self.warmup)
-    nats, tokens = self.losses(self.net.train(), batch)
-    for o, peak in zip(self.optimisers, self.peaks):
-        o.param_groups[0]["lr"] = peak*share
-        o.zero_grad(set_to_none=True)
+def update(self:Run,
+    batch:object, # As losses takes it
+)->torch.Tensor: # Mean nats of a target
+    "Forward, backward, and a step of each optimiser"
+    nats, tokens = self.losses(self.net, batch)
+    for o in self.optimisers: o.zero_grad(set_to_none=True)
     (nats.sum()/tokens).backward()
     torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.)
     for o in self.optimisers: o.step()
-    self.step, self.pairs = self.step + 1, self.pairs + len(nats)
-    return nats.mean().item()
+    return nats.detach().mean()
+
+@patch
+def train_step(self:Run,
+    batch:object,   # As losses takes it; its length is that of its pairs
+    share:float=1., # Of the rates
+)->torch.Tensor: # Mean nats of a target
+    "One step on a batch, at the rates of its place in the run"
+    share *= min(1, (self.step + 1)/self.warmup)
+    for o, peak in zip(self.optimisers, self.peaks):
+        group = o.param_groups[0]
+        if isinstance(group["lr"], float): group["lr"] = peak*share
+        else: group["lr"].fill_(peak*share)
+    self.net.train()
+    nats = self.update(batch)
+    self.step, self.pairs = self.step + 1, self.pairs + len(batch)
+    return nats
 
 # %% ../../nbs/tasks/09_training.ipynb #0a11c017
 @patch
@@ -168,7 +184,7 @@ def run(self:Run,
         self.seconds = before + time.time() - start
         if self.step % 50: continue
         row = dict(step=self.step, pairs=self.pairs, minutes=self.seconds/60,
-                   nats=sum(nats)/len(nats)) | (look(self) if look else {})
+                   nats=float(sum(nats))/len(nats)) | (look(self) if look else {})
         nats = []
         self.curve.append(row)
         print(*(f"{name} {x:,.5g}" for name, x in row.items()), flush=True)
