@@ -137,6 +137,7 @@ class _Atoms(nn.EmbeddingBag):
 
 # %% ../../nbs/chem/04_edit_model.ipynb #e928aa71
 class _Attention(nn.Module):
+    fused = True # one kernel on a GPU while it trains
     def __init__(self, d, heads):
         super().__init__()
         self.heads = heads
@@ -146,7 +147,7 @@ class _Attention(nn.Module):
     def keys(self, x): return self.split(self.k(x)), self.split(self.v(x))
     def forward(self, x, k, v, bias): # [B, T, d], [B, H, n, d/H] twice, [B, H, T, n]
         q = self.split(self.q(x))
-        if q.is_cuda and self.training: # there the bias is not a number
+        if self.fused and q.is_cuda and self.training:
             a = F.scaled_dot_product_attention(q, k, v, bias.expand(*q.shape[:3], -1))
             return self.out(a.transpose(1, 2).flatten(2))
         a = (q*q.shape[-1]**-.5) @ k.transpose(-1, -2) + bias
@@ -270,7 +271,9 @@ def encode(self:EditNet,
 @patch
 def _embed(self:EditNet, states, tokens, place, owner):
     "[R, T, d] of tokens"
-    named = states[owner[:, None], (tokens - FIRST).clamp(min=0)]
+    at = (tokens - FIRST).clamp(min=0)
+    if owner is not None: named = states[owner[:, None], at]
+    else: named = states.gather(1, at[..., None].expand(-1, -1, states.shape[-1]))
     places = self.places.weight[place:place + tokens.shape[1]]
     x = (self.words(tokens.clamp(max=FIRST)) + places).to(self.compute)
     return x + self.pointed(named)*(tokens >= FIRST)[..., None]
@@ -301,13 +304,13 @@ def forward(self:EditNet,
     place = 0 if past is None else past[0][0].shape[2]
     if kept is not None: past = tuple(tuple(x[kept] for x in p) for p in past)
     rows = _Rows() if owner is None else _rows(owner, len(memory.there))
+    x, longer = self._embed(memory.states, tokens, place, owner), []
     if owner is None: owner = torch.arange(len(tokens), device=tokens.device)
     codes, T = self.slot_codes(memory.related, slots, owner), tokens.shape[1]
     bias = rows.together(self.slot(codes).sum(2)).permute(0, 3, 1, 2)
     bias = bias.masked_fill(~memory.there[:, None, None], -1e4)
     bias = bias.to(self.compute).contiguous()
     causal = torch.full((T, T), -1e4, dtype=self.compute, device=tokens.device).triu(1)
-    x, longer = self._embed(memory.states, tokens, place, owner), []
     past = past or [None]*len(self.decoder)
     for block, keys, p in zip(self.decoder, memory.keys, past):
         x, own = block(x, keys, bias, p, causal if p is None else 0., rows)
