@@ -5,13 +5,11 @@
 # %% auto #0
 __all__ = ['BUCKET_ATOMS', 'BUCKET_TOKENS', 'EDITS_POCKET', 'EDITS_GPU', 'EDIT_PRESETS', 'Bucket', 'row_buckets', 'Batch',
            'script_losses', 'EditPreset', 'edit_optimisers', 'edit_losses', 'edit_run', 'edit_batches',
-           'CapturedUpdate', 'validate_edits', 'temper', 'fit_temperature', 'MeanWeights', 'training_rows',
-           'train_edits', 'main']
+           'validate_edits', 'temper', 'fit_temperature', 'training_rows', 'train_edits', 'main']
 
 # %% ../../nbs/chem/14_edit_training.ipynb #f1cd2437
 import json, time
 from argparse import ArgumentParser
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +25,7 @@ from conformal_ar.chem.edit_model import EditConfig, EditNet, last_pointers, rel
 from conformal_ar.chem.edit_rows import read_rows
 from conformal_ar.chem.edit_rules import END, FIRST, PAD
 from conformal_ar.files.whole_files import write_text
-from conformal_ar.tasks.training import Muon, Run
+from conformal_ar.tasks.training import CapturedUpdate, MeanWeights, Muon, Run
 
 # %% ../../nbs/chem/14_edit_training.ipynb #2f3e42e1
 class Bucket(NamedTuple):
@@ -53,6 +51,7 @@ def _padded(flat, column, rows, out):
     out[row, place] = flat[column][np.repeat(start, size) + place]
     return out
 
+# %% ../../nbs/chem/14_edit_training.ipynb #208d4b1b
 def _bucket(flat, rows, n, T, times, device, block=2_048):
     "Some rows as a bucket"
     R = len(rows)
@@ -77,6 +76,7 @@ def _bucket(flat, rows, n, T, times, device, block=2_048):
                .to(torch.uint8) for k in range(0, R, block)]
     return Bucket(*there[:2], torch.cat(related), *there[2:5], times)
 
+# %% ../../nbs/chem/14_edit_training.ipynb #208d4b1c
 def row_buckets(
     flat:dict, # As from read_rows
     device:str|torch.device="cpu", # Where they lie
@@ -100,6 +100,7 @@ class Batch(NamedTuple):
     rows:torch.Tensor # [B]
     def __len__(self): return len(self.rows)
 
+# %% ../../nbs/chem/14_edit_training.ipynb #208d4b15
 def _without_spectators(b, share):
     "[B, n] the atoms of a batch, some molecules left out of some sources"
     pieces = b.bucket.pieces[b.rows].long()
@@ -109,6 +110,7 @@ def _without_spectators(b, share):
     gone = gone.gather(1, pieces.clamp(min=0)) & chosen & b.bucket.spectator[b.rows]
     return (pieces >= 0) & ~gone
 
+# %% ../../nbs/chem/14_edit_training.ipynb #208d4b16
 def script_losses(
     net:EditNet,   # It computes in the dtype of its attribute compute
     batch:Batch,   # Of B rows
@@ -176,10 +178,12 @@ def edit_losses(net:torch.nn.Module, batch:Batch, spectators:float=0.)->tuple:
     nats, _, tokens = script_losses(net, batch, spectators)
     return nats, tokens
 
+# %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8d
 def _drop(share):
     "A hook that leaves out a share of what a part says while it trains"
     return lambda part, _, out: F.dropout(out, share, part.training)
 
+# %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8e
 def edit_run(
     folder:str|Path, # Of the checkpoint
     preset:EditPreset=EDITS_POCKET, # Sizes, rates and steps of warm-up
@@ -215,33 +219,6 @@ def edit_batches(
             rows = np.resize(rows, (-(-len(rows)//size), size)) # some twice
             jobs += [Batch(b, r) for r in torch.from_numpy(rows).to(b.out.device)]
         yield from (jobs[k] for k in rng.permutation(len(jobs)))
-
-# %% ../../nbs/chem/14_edit_training.ipynb #3758ad1a
-class CapturedUpdate:
-    "Steps of a run as CUDA graphs, one for each bucket"
-    def __init__(self, run:Run):
-        self.eager, self.graphs, self.seen = run.update, {}, Counter()
-        self.pool = torch.cuda.graph_pool_handle()
-        torch.cuda.synchronize()
-        torch.cuda.set_stream(torch.cuda.Stream()) # all work from here on
-
-    def __call__(self, batch:Batch)->torch.Tensor: # Mean nats
-        "A step"
-        key = id(batch.bucket)
-        self.seen[key] += 1
-        if self.seen[key] < 3: return self.eager(batch)
-        if key not in self.graphs: self.graphs[key] = self.record(batch)
-        graph, rows, nats = self.graphs[key]
-        rows.copy_(batch.rows)
-        graph.replay()
-        return nats.clone()
-
-    def record(self, batch:Batch)->tuple: # Graph, its rows, its nats
-        "The graph of a bucket's step"
-        graph, rows = torch.cuda.CUDAGraph(), batch.rows.clone()
-        with torch.cuda.graph(graph, self.pool, torch.cuda.current_stream()):
-            nats = self.eager(Batch(batch.bucket, rows))
-        return graph, rows, nats
 
 # %% ../../nbs/chem/14_edit_training.ipynb #8487c40b
 @torch.no_grad()
@@ -280,25 +257,6 @@ def fit_temperature(
                            options=dict(maxiter=12)).x
     temper(net, best/now[0])
     return float(best)
-
-# %% ../../nbs/chem/14_edit_training.ipynb #8487c40e
-class MeanWeights:
-    "The mean of a network's weights over the last part of a run"
-    def __init__(self, net:EditNet):
-        self.net, self.n = net, 0
-        self.mean = [p.detach().clone() for p in net.parameters()]
-
-    @torch.no_grad()
-    def add(self):
-        "Count the weights as they are"
-        self.n += 1
-        torch._foreach_lerp_(self.mean, [*self.net.parameters()], 1/self.n)
-
-    @torch.no_grad()
-    def swap(self):
-        "Exchange the weights and their mean"
-        for p, m in zip(self.net.parameters(), self.mean):
-            p.data, m.data = m.data.clone(), p.data.clone()
 
 # %% ../../nbs/chem/14_edit_training.ipynb #5d53f776
 def training_rows(

@@ -87,6 +87,31 @@ class Run:
         look: Of the run, every 50 steps: more for the curve"""
         ...
 _counts: Any
+class MeanWeights:
+    """The mean of a network's weights over the last part of a run"""
+    mean: Any
+    n: Any
+    net: Any
+    def __init__(self, net: torch.nn.Module): ...
+    def add(self):
+        """Count the weights as they are"""
+        ...
+    def swap(self):
+        """Exchange the weights and their mean"""
+        ...
+class CapturedUpdate:
+    """Steps of a run as CUDA graphs, one for each bucket"""
+    eager: Any
+    graphs: Any
+    pool: Any
+    seen: Any
+    def __init__(self, run: Run): ...
+    def __call__(self, batch: tuple) -> torch.Tensor:
+        """A step on a bucket and which `rows` of it, a named tuple"""
+        ...
+    def record(self, batch: tuple) -> tuple:
+        """The graph of a step on `batch`"""
+        ...
 def collator(tokenizer: object):
     """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
     ...
