@@ -25,6 +25,9 @@ _names = {
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
     "decisions.monitor": "ExchangeabilityMonitor",
+    "answers.samples": "SampledSets",
+    "answers.selection": "Selection",
+    "answers.claims": "ClaimFilter",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
     "hf.vllm": "VLLMCausal VLLMServer",
@@ -33,7 +36,7 @@ _names = {
 }
 _modules = {
     *(o for o in _names if "." not in o),
-    "chem", "cli", "experiments", "files", "hf", "tasks",
+    "chem", "answers", "cli", "experiments", "files", "hf", "tasks",
 }
 own_tasks = { # name to module:class; those of other packages are entry points
     "additions": "conformal_ar.tasks.known_tasks:Additions",

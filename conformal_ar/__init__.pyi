@@ -20,6 +20,9 @@ from .theory.planning import plan as plan
 from .procedures.equivalence import ClassSet as ClassSet
 from .decisions.selection import select as select
 from .decisions.monitor import ExchangeabilityMonitor as ExchangeabilityMonitor
+from .answers.samples import SampledSets as SampledSets
+from .answers.selection import Selection as Selection
+from .answers.claims import ClaimFilter as ClaimFilter
 from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal
 from .hf.vllm import VLLMCausal as VLLMCausal

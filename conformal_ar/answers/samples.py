@@ -49,7 +49,7 @@ def drawn_values(
     if score is not None: score = np.append(score, -np.inf)[rows]
     return Drawn(rows, *draw_values(kind, rule, score, floor, draws))
 
-# %% ../../nbs/answers/02_samples.ipynb #a66b0db0
+# %% ../../nbs/answers/02_samples.ipynb #c3055ac2
 class SampledSets(AnswerCalibration):
     """Sets of sampled answers with a guaranteed coverage, or a guaranteed small loss.
     `ValueError` unless one of `coverage`, `alpha` and `risk` is given, and for unknown
@@ -81,8 +81,9 @@ class SampledSets(AnswerCalibration):
         if rule not in RULES: raise ValueError(
             f"rule must be one of {', '.join(RULES)}; got {rule!r}")
         check_loss(loss)
-        if abstain and (risk is not None or rule == "score"): raise ValueError(
-            "abstain= goes with a coverage, and with a rule other than score")
+        if abstain and (risk is not None or rule in ("count", "score")):
+            raise ValueError("abstain= goes with a coverage, and with a rule that "
+                             "knows how sure it is: agree, max, sum or share")
         if draws is None and generate is not None: draws = 20
         self.draws = None if draws is None else check_count(draws, "draws")
         self.batch = check_count(batch, "batch")

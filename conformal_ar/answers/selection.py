@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Selection', 'judged', 'taken_curve', 'CombinedScore', 'combine_scores']
 
-# %% ../../nbs/answers/03_selection.ipynb #655cd220
+# %% ../../nbs/answers/03_selection.ipynb #8e5ca37b
 from dataclasses import dataclass
 from typing import Sequence
 
@@ -14,7 +14,7 @@ import scipy
 from fastcore.basics import patch
 
 from .calibrated import AnswerCalibration, Level
-from .tables import read_answers
+from .tables import read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores
 from ..theory.guarantee import Selected
 from ..theory.selective import (
@@ -66,7 +66,7 @@ def calibrate(self:Selection,
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
     return self
 
-# %% ../../nbs/answers/03_selection.ipynb #e0386b1e
+# %% ../../nbs/answers/03_selection.ipynb #b8fe0aaa
 def judged(
     scores:object, # A table for read_answers, or [n] numbers
     right:Sequence|None=None, # [n] without a table
@@ -76,9 +76,10 @@ def judged(
     if right is None:
         table = read_answers(scores, "score", "right", names=names)
         return table.columns["score"], table.columns["right"]
-    rows = dict(score=list(scores), right=list(right))
-    table = read_answers([dict(zip(rows, v)) for v in zip(*rows.values(), strict=True)])
-    return table.columns["score"], table.columns["right"]
+    scores, right = check_scores(scores), np.asarray(right)
+    if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
+    if len(scores) == len(right): return scores, right
+    raise ValueError(f"{len(scores)} scores, but {len(right)} labels")
 
 # %% ../../nbs/answers/03_selection.ipynb #a5e820a5
 @patch
