@@ -6,8 +6,7 @@
 __all__ = ['Level', 'coverage_level', 'risk_level', 'refuse_infeasible', 'refuse_risk', 'Measured', 'AnswerCalibration',
            'given_again']
 
-# %% ../../nbs/answers/01_calibrated.ipynb #0fa58c54
-from fractions import Fraction
+# %% ../../nbs/answers/01_calibrated.ipynb #5919e694
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -16,6 +15,8 @@ import scipy
 from fastcore.basics import patch
 
 from .tables import AnswerTable
+
+# %% ../../nbs/answers/01_calibrated.ipynb #db76dba1
 from ..procedures.file_checks import function_name, same_function
 from ..procedures.saving import (
     calibration_file, read_calibration, SAVED, write_calibration)
@@ -60,7 +61,7 @@ def risk_level(
     if confidence is None: return Level(risk_threshold(losses, risk), known)
     return Level(tested_threshold(losses, risk, confidence), known)
 
-# %% ../../nbs/answers/01_calibrated.ipynb #d567592d
+# %% ../../nbs/answers/01_calibrated.ipynb #7654a6b5
 def refuse_infeasible(
     level:Level,       # Of coverage_level
     scores:np.ndarray, # [n] of the pairs
@@ -69,9 +70,8 @@ def refuse_infeasible(
 ):
     "`ValueError` where the threshold is −∞, and a warning where chance kept it finite"
     n, out, k = len(scores), int(np.isneginf(scores).sum()), level.guarantee.k
-    most = Fraction(n - out, n + 1)
     said = (f"{out} of {n} calibration inputs {why}, and {k - 1} may be missed: at "
-            f"most a coverage of {float(most):.3f} is feasible{way_out}")
+            f"most a coverage of {(n - out)/(n + 1):.3f} is feasible{way_out}")
     if level.threshold == -np.inf: raise ValueError(said)
     wilson = (out + 9/2 + 3*(out*(n - out)/n + 9/4)**0.5)/(1 + 9/n) # Wilson (1927)
     if out and wilson >= k: warn_caller(
@@ -194,7 +194,7 @@ def thresholds_of(self:AnswerCalibration,
     check_calibrated_groups(labels, list(self._levels))
     return np.array([self._levels[label].threshold for label in labels], float)
 
-# %% ../../nbs/answers/01_calibrated.ipynb #4e4a6ed0
+# %% ../../nbs/answers/01_calibrated.ipynb #39112708
 @patch
 def save(self:AnswerCalibration,
     folder:str|Path,      # For conformal.json
@@ -204,13 +204,12 @@ def save(self:AnswerCalibration,
     found = [dict(group=group_key(label), threshold=level.threshold,
                   guarantee=level.guarantee.asdict(), scores=level.scores.tolist())
              for label, level in self._levels.items()]
-    named = {f: getattr(self, f) for f in ("group", *self.functions)}
-    settings = {s: getattr(self, s) for s in self.settings} | named
-    named = {f: function_name(v) for f, v in named.items() if callable(v)}
+    named = {f: getattr(self, f) for f in ("group", *self.functions, *self.settings)}
     return write_calibration(folder, dict(
         procedure=type(self).__name__, module=type(self).__module__,
-        settings={s: v for s, v in settings.items() if not callable(v)},
-        functions=named,
+        settings={s: v for s, v in named.items() if not callable(v) and (
+            s not in self.functions or s in self.settings)},
+        functions={f: function_name(v) for f, v in named.items() if callable(v)},
         found=found, notes=notes or {}, versions={
             m.__name__: m.__version__ for m in (np, scipy)}))
 

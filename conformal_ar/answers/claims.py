@@ -19,17 +19,16 @@ from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk
 from ..theory.risk import step_losses, StepLosses
 
-# %% ../../nbs/answers/04_claims.ipynb #7732eaeb
+# %% ../../nbs/answers/04_claims.ipynb #9ad25ee6
 def claim_scores(
     table:AnswerTable, # Claims with score, perhaps with needs
 )->np.ndarray: # [r]
     "Scores, at most those of the claims that are needed; `ValueError` for no such row"
-    scores, needs = table.columns["score"].copy(), table.columns.get("needs")
-    if needs is None: return scores
+    scores, needs = table.columns["score"].copy(), table.columns.get("needs", ())
     start = np.searchsorted(np.sort(table.owner), np.arange(len(table) + 1))
     order = np.argsort(table.owner, kind="stable")
     rows = np.array([r for r, v in enumerate(needs) if v is not None], int)
-    own, asked = table.owner[rows], needs[rows].astype(int)
+    own, asked = table.owner[rows], np.array([needs[r] for r in rows], int)
     if (wrong := asked >= np.diff(start)[own]).any(): raise ValueError(
         f"{table.where} {table.line[rows[wrong][0]]}: needs = {asked[wrong][0]}, but "
         f"the answer has {np.diff(start)[own[wrong][0]]} claims, counted from 0")
@@ -57,7 +56,7 @@ def false_share_losses(
         start[i], losses[i], at[i] = worst[0], worst[1:], -scores[rows]
     return step_losses(at, losses, start)
 
-# %% ../../nbs/answers/04_claims.ipynb #2208368b
+# %% ../../nbs/answers/04_claims.ipynb #b9c642c9
 class ClaimFilter(AnswerCalibration):
     """Keeps claims of answers such that what is kept is true.
     `ValueError` unless one of `coverage`, `alpha` and `risk` is given"""
@@ -74,8 +73,8 @@ class ClaimFilter(AnswerCalibration):
         one_risk(coverage, alpha, risk=risk)
         if alpha is not None: coverage = float(1 - check_risk(alpha))
         if confidence is not None: check_risk(confidence, "confidence")
-        self.coverage, self.risk, self.confidence = coverage, risk, confidence
-        self.group = group
+        self.coverage, self.risk, self.group = coverage, risk, group
+        self.confidence = confidence
 
 # %% ../../nbs/answers/04_claims.ipynb #5f165ea2
 @patch

@@ -49,14 +49,14 @@ def drawn_values(
     if score is not None: score = np.append(score, -np.inf)[rows]
     return Drawn(rows, *draw_values(kind, rule, score, floor, draws))
 
-# %% ../../nbs/answers/02_samples.ipynb #c3055ac2
+# %% ../../nbs/answers/02_samples.ipynb #77f0acdc
 class SampledSets(AnswerCalibration):
     """Sets of sampled answers with a guaranteed coverage, or a guaranteed small loss.
     `ValueError` unless one of `coverage`, `alpha` and `risk` is given, and for unknown
     rules"""
     settings = "coverage", "risk", "loss", "confidence", "rule", "draws", "floor", \
         "abstain", "batch", "seed"
-    functions, needed = ("generate", "right", "same", "loss"), ("same",)
+    functions, needed = ("generate", "right", "same", "loss"), ("same", "loss")
 
     def __init__(self,
         generate:Callable|None=None, # From inputs, a number n and a seed: n texts each
@@ -104,7 +104,7 @@ def read(self:SampledSets,
     table = read_answers(data, "answer", *["score"]*scored, *judged, names=names)
     return table, drawn_values(table, self.rule, self.draws, self.same, self.floor)
 
-# %% ../../nbs/answers/02_samples.ipynb #9c755e93
+# %% ../../nbs/answers/02_samples.ipynb #62a4f84b
 @patch
 def reference_values(self:SampledSets,
     table:AnswerTable, # Answers with right, or with reference
@@ -112,8 +112,7 @@ def reference_values(self:SampledSets,
 )->list: # [n] of arrays: the highest value of an answer that is right for a reference
     "At which threshold each reference is found; −∞ for never"
     equal, found = self.right or (lambda answer, reference: answer == reference), []
-    for i, (rows, value, member) in enumerate(zip(*drawn[:3])):
-        rows, value = rows[member], value[member]
+    for i, (rows, value) in enumerate((r[m], v[m]) for r, v, m in zip(*drawn[:3])):
         if "right" in table.columns: match = [table.columns["right"][rows]]
         else:
             texts = [table.columns["answer"][r] for r in rows]
@@ -237,7 +236,7 @@ def sample(self:SampledSets,
         if not left: break
     return found
 
-# %% ../../nbs/answers/02_samples.ipynb #4173b4b5
+# %% ../../nbs/answers/02_samples.ipynb #f0fb6bd7
 @patch
 def _done(self:SampledSets, inputs, found):
     if self.rule in ("share", "score"): return [False]*len(inputs)

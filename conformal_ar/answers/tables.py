@@ -33,23 +33,22 @@ class AnswerTable:
 
     def __len__(self): return len(self.inputs)
 
-# %% ../../nbs/answers/00_tables.ipynb #38714836
+# %% ../../nbs/answers/00_tables.ipynb #256450f7
 def _numbered(data):
     "What the data are called, and (number, row) of each"
     if isinstance(data, (str, Path)):
         rows = read_table(data)
-        for line, row in rows:
-            if isinstance(row, Exception): raise at(data, line, row)
+        for line in (i for i, row in rows if isinstance(row, Exception)):
+            raise at(data, line, dict(rows)[line])
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         frame = hasattr(data, "iloc") # pandas; a datasets.Dataset takes no word
         data = data.to_dict("list") if frame else data.to_dict()
     if isinstance(data, Mapping): data = _rows_of_columns(data)
-    if not isinstance(data, (list, tuple)) or not all(
-        isinstance(row, Mapping) for row in data): raise TypeError(
-        "answers must be a CSV or JSONL file, a DataFrame, a dictionary of columns, or "
-        f"a list of dictionaries; got {type(data).__name__}")
-    return "row", list(enumerate(data))
+    if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
+        return "row", list(enumerate(data))
+    raise TypeError("answers must be a CSV or JSONL file, a DataFrame, a dictionary of "
+                    f"columns, or a list of dictionaries; got {type(data).__name__}")
 
 # %% ../../nbs/answers/00_tables.ipynb #75b4f62d
 def _rows_of_columns(columns):
@@ -83,16 +82,16 @@ def _number(v):
     except (TypeError, ValueError): raise ValueError(
         f"score must be a number; got {v!r:.40}") from None
 
-# %% ../../nbs/answers/00_tables.ipynb #877f78a5
+# %% ../../nbs/answers/00_tables.ipynb #ea6f50fa
 def read_judgement(
-    v:object, # yes or no, true or false, right or wrong, 1 or 0
+    v:object, # Yes or no, true or false, right or wrong, 1 or 0
 )->bool:
     "Is it right? `ValueError` for anything else"
     found = _words.get(re.sub(r"^([01])\.0*$", r"\1", str(v).strip().lower()))
     if found is None: raise ValueError(f"right must be yes or no; got {v!r:.40}")
     return found
 
-# %% ../../nbs/answers/00_tables.ipynb #b41c3de4
+# %% ../../nbs/answers/00_tables.ipynb #c7ef3fdb
 def _text(v):
     if _blank(v): raise ValueError("there is no answer")
     return v if isinstance(v, str) else str(v)
@@ -105,7 +104,8 @@ def _place(v):
     if not whole: raise ValueError(f"it must be a whole number from 0; got {v!r:.40}")
     return int(float(v))
 
-_read = dict(answer=_text, score=_number, right=read_judgement, sample=_place, needs=_place)
+_read = dict(answer=_text, score=_number, right=read_judgement, sample=_place,
+             needs=_place)
 _types = dict(score=float, right=bool)
 
 # %% ../../nbs/answers/00_tables.ipynb #83418278

@@ -35,12 +35,14 @@ answers = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=Fa
     rich_markup_mode=None, help="Guarantees for answers that somebody else wrote.")
 app.add_typer(answers, name="answers")
 
-# %% ../../nbs/cli/11_answers_command.ipynb #74e4a6a3
-Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each answer: "
-    "input, answer, score, right (yes or no), reference, sample.")]
+# %% ../../nbs/cli/11_answers_command.ipynb #fdea4296
+Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each "
+    "answer: input, answer, score, right (yes or no), reference, sample.")]
 Columns = cli_option(list[str]|None, "What a column is called in the file, such as "
     "score=confidence; more than once for several.", "--column")
-Group = cli_option(str|None, "A column: what is guaranteed holds in each of its groups.")
+Group = cli_option(str|None, "A column: the promise holds in each of its groups.")
+
+# %% ../../nbs/cli/11_answers_command.ipynb #6feb5d3c
 Share = cli_option(float|None, "sets: probability that an acceptable answer is in the "
     "set; claims: that all kept claims are true.", "--coverage")
 Risk = cli_option(float|None, "In place of coverage. sets: share of references missed; "
@@ -49,6 +51,8 @@ Fdr = cli_option(float|None, "select: most wrong among those taken from a list."
 Error = cli_option(float|None, "select: most wrong among those taken one at a time.")
 Sure = cli_option(float|None, "Over calibration sets; on average by default.",
     "--confidence")
+
+# %% ../../nbs/cli/11_answers_command.ipynb #1f68f96e
 RuleName = cli_option(Rule|None, "sets: when enough was drawn; count by default.")
 Draws = cli_option(int|None, "sets: most draws of an input.", min=1)
 Floor = cli_option(float|None, "sets: least score of a member.")

@@ -17,7 +17,7 @@ from ..hf.masks import Wrapper
 from ..procedures.dynamic import DynamicConformalBeams
 from ..search.autoregressive import Autoregressor
 
-# %% ../../nbs/experiments/16_restricted.ipynb #25f3ffbf
+# %% ../../nbs/experiments/16_restricted.ipynb #681ca2e9
 class RestrictedState(NamedTuple):
     "Prefixes with what they have scored so far"
     inner:Any          # State of the model
@@ -25,6 +25,7 @@ class RestrictedState(NamedTuple):
     log_probs:torch.Tensor # [R, V] of the next token, unrestricted
     step:int           # Tokens so far
 
+# %% ../../nbs/experiments/16_restricted.ipynb #da7466e5
 class Restricted(Wrapper):
     "A model that draws only tokens whose prefixes pass a threshold at every step"
     def __init__(self,

@@ -30,7 +30,7 @@ class StepLosses(NamedTuple):
         return StepLosses(self.start[rows], number[self.owner[there]], self.at[there],
                           self.drop[there])
 
-# %% ../../nbs/theory/08_risk.ipynb #a140cd58
+# %% ../../nbs/theory/08_risk.ipynb #1c7e392a
 def step_losses(
     scores:Sequence, # [n] of arrays: scores of the members of each pair, falling
     losses:Sequence, # [n] of arrays: loss of the set down to each member, in [0, 1]
@@ -39,8 +39,7 @@ def step_losses(
     """Losses of pairs from those of their sets.
     `ValueError` for a loss out of [0, 1] or one that rises, with the pair"""
     start = np.broadcast_to(np.asarray(start, float), len(scores))
-    size = [len(s) for s in scores]
-    owner = np.repeat(np.arange(len(size)), size)
+    owner = np.repeat(np.arange(len(scores)), [len(s) for s in scores])
     at, now = (np.concatenate([*map(np.asarray, v), []]).astype(float)
                for v in (scores, losses))
     first = np.r_[True, owner[1:] != owner[:-1]][:len(owner)]

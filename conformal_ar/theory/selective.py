@@ -74,7 +74,7 @@ def passing_cutoff(
     n = int(np.logical_and.accumulate(passes).sum())
     return float(cutoffs[n - 1]) if n else np.inf
 
-# %% ../../nbs/theory/09_selective.ipynb #4478418c
+# %% ../../nbs/theory/09_selective.ipynb #22634830
 @dataclass(frozen=True)
 class SelectionRule:
     "Which answers are taken, after a calibration"
@@ -88,9 +88,8 @@ class SelectionRule:
         "By the cut-off, or the list's p-values (Jin & Candès 2023)"
         there = (scores := check_scores(scores)) > -np.inf
         if self.cutoff is not None: return there & (scores >= self.cutoff)
-        g = self.guarantee
-        p = selection_p_values(scores[there], self.wrong, g.n_cal)
-        there[there] = benjamini_hochberg(p, 1 - g.coverage)
+        p = selection_p_values(scores[there], self.wrong, self.guarantee.n_cal)
+        there[there] = benjamini_hochberg(p, 1 - self.guarantee.coverage)
         return there
 
 # %% ../../nbs/theory/09_selective.ipynb #7e31b48b
