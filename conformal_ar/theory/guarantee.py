@@ -29,6 +29,7 @@ class Guarantee:
     k:int                       # Calibration scores dropped, over all steps
     confidence:float|None=None  # Probability that it holds, where it may fail
     population:str|None=None    # Which pairs; None: those like the calibration pairs
+    selected:bool=False # May others like it have been refused? These count as covered
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -70,6 +71,7 @@ def __repr__(self:Guarantee):
     places = max(3, 1 + ceil(-np.log10(1 - self.coverage))) if close else 3
     more = "" if self.confidence is None else f", confidence={self.confidence:g}"
     if self.population: more += f", population={self.population!r}"
+    if self.selected: more += ", selected=True"
     least = rounded_down(self.coverage, places)
     return (f"Guarantee(coverage={least}, kind={self.kind!r}, "
             f"n_cal={self.n_cal}{more})")
@@ -82,7 +84,10 @@ def _repr_markdown_(self:Guarantee):
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
     elif sure: how = f"with confidence {sure:g} over calibration sets"
+    if sure and self.kind == "fdr": how += (", where those by which none is taken "
+                                            "count as right")
     whose = f", for {self.population}" if self.population else ""
+    if self.selected: whose += ", where calibrations that were refused count as covered"
     least = rounded_down(self.coverage, 4)
     what = f"A set contains the target with probability at least **{least:.4g}**"
     if self.kind == "fdr": what = ("Of the answers taken" + " from a list"*(not sure)
