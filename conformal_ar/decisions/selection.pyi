@@ -44,7 +44,7 @@ class select(Procedure):
         """Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"""
         ...
     def calibrated(self, scores, right: np.ndarray):
-        """From scores of answers, and which are right; `ValueError` where none has a score
+        """From scores of answers, and which are right; a warning where none will be taken
 
         scores: [n] of best answers
         right: [n] is each right?"""

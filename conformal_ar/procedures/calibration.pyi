@@ -87,11 +87,6 @@ class Calibration:
     def guarantees(self) -> dict:
         """What is guaranteed in each group; `RuntimeError` before calibration"""
         ...
-    def everything(self, inputs: Sequence) -> np.ndarray:
-        """Which sets hold everything: those of groups whose thresholds are −∞
-
-        inputs: [n] inputs"""
-        ...
     @property
     def guarantee(self) -> Guarantee:
         """What is guaranteed; `RuntimeError` before calibration"""
