@@ -90,6 +90,12 @@ def scores(self:select, pairs, **kwargs):
     ev = evaluate_sets(sets, pairs.texts, None, self.canonicalize)
     return scores, ev.oracle_sizes == 1
 
+# %% ../../nbs/decisions/01_selection.ipynb #d446fe52
+@patch
+def check_order(self:select, scores:np.ndarray, right:np.ndarray):
+    "As of other procedures, by `scores` [n] of the best answers; `right` plays no part"
+    Procedure.check_order(self, scores[:, None], None)
+
 # %% ../../nbs/decisions/01_selection.ipynb #e7489dea
 @patch
 def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
