@@ -15,8 +15,8 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
-from .caches import make_blocks, select_rows
-from .supported import row_tokens, special_id
+from .caches import make_blocks, select_rows, set_attention
+from .supported import row_tokens, special_id, special_ids
 from .texts import pad_rows
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
@@ -33,6 +33,10 @@ class HFSeq2Seq(HFModel):
         super()._find_tokens()
         self.pad_token_id = special_id("pad_token_id", *self._sources()) # is needed
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
+        forced = special_ids("forced_bos_token_id", *self._sources()[:2])
+        self.forced_id = forced[0] if forced else None
+        self._check_special(pad_token_id=[self.pad_token_id], forced_bos_token_id=forced,
+                            decoder_start_token_id=[self.start_token_id])
 
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
@@ -90,7 +94,7 @@ def _shares(self:HFSeq2Seq)->bool:
     if not self.share: return False
     config = self.model.config
     if config.model_type in SHARED and config._attn_implementation == "sdpa":
-        self.model.set_attn_implementation("shared")
+        set_attention(self.model, "shared")
     return config._attn_implementation == "shared"
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #e378e161

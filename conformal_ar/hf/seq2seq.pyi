@@ -8,6 +8,7 @@ class HFSeq2Seq(HFModel):
     """An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"""
     auto: Any
     share: bool
+    forced_id: Any
     pad_token_id: Any
     start_token_id: Any
     def _check_kind(self, model): ...
