@@ -72,6 +72,18 @@ def score_rounding(self:HFModel):
     return 0. if self.scores_by_decoding else ROUNDING
 
 # %% ../../nbs/hf/01_adapter.ipynb #74a6d477
+@patch(as_prop=True)
+def vocab_size(self:HFModel)->int:
+    "Number of tokens that the model gives probabilities to"
+    out = self.model.get_output_embeddings()
+    size = getattr(out, "out_features", getattr(out, "num_embeddings", None))
+    return size or self.model.config.get_text_config(decoder=True).vocab_size
+
+@patch(as_prop=True)
+def read_size(self:HFModel)->int|None: # None where its embedding does not say
+    "Number of tokens that an input may have"
+    return getattr(self.model.get_input_embeddings(), "num_embeddings", None)
+
 @patch
 def _sources(self:HFModel):
     "Who may know a special token; the first that does counts"
@@ -114,18 +126,6 @@ def quiet(self:HFModel):
         "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
-
-@patch(as_prop=True)
-def vocab_size(self:HFModel)->int:
-    "Number of tokens that the model gives probabilities to"
-    out = self.model.get_output_embeddings()
-    size = getattr(out, "out_features", getattr(out, "num_embeddings", None))
-    return size or self.model.config.get_text_config(decoder=True).vocab_size
-
-@patch(as_prop=True)
-def read_size(self:HFModel)->int|None: # None where its embedding does not say
-    "Number of tokens that an input may have"
-    return getattr(self.model.get_input_embeddings(), "num_embeddings", None)
 
 # %% ../../nbs/hf/01_adapter.ipynb #ad4d9978
 @patch

@@ -6,6 +6,7 @@
 __all__ = ['SHARED', 'HFSeq2Seq', 'Seq2SeqState']
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #d0c236cc
+import weakref
 from typing import NamedTuple
 
 import torch
@@ -87,11 +88,12 @@ class Seq2SeqState(NamedTuple):
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
+_copied = weakref.WeakSet() # models that failed their trial with what they shared
 
 @patch
 def _shares(self:HFSeq2Seq)->bool:
     "Do the prefixes of an input share its cross-attention keys and values?"
-    if not self.share: return False
+    if not self.share or self.model in _copied: return False
     config = self.model.config
     if config.model_type in SHARED and config._attn_implementation == "sdpa":
         set_attention(self.model, "shared")
@@ -135,4 +137,16 @@ def extend(self:HFSeq2Seq, state, rows, tokens):
                       state.mask, state.owner[rows], tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
+@patch
+def _try_out(self:HFSeq2Seq):
+    "As others are tried; where sharing fails, as in some versions, without"
+    try: HFModel._try_out(self)
+    except torch.OutOfMemoryError: raise
+    except Exception:
+        config = self.model.config
+        if not self.share or config.model_type not in SHARED: raise
+        _copied.add(self.model)
+        if config._attn_implementation == "shared": set_attention(self.model, "sdpa")
+        HFModel._try_out(self)
+
 HFSeq2Seq.checks = True

@@ -330,7 +330,9 @@ def chat_prompts(
     `ValueError` for messages that the template refuses"""
     from jinja2 import TemplateError # as it comes with torch
     def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
-    if date := options.get("date_string"): options["strftime_now"] = lambda how: date
+    if "date_string" in options: # in place of the clock
+        date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
+        options["chat_template"] = date + tokenizer.get_chat_template()
     options |= dict(tokenize=False, add_generation_prompt=True)
     prompts = []
     for i, x in enumerate(inputs):

@@ -138,6 +138,8 @@ def check_adapter(
                 (f"{how}, in one", "in another"),
                 found[how], scored(path, many)[:len(rows)].flip(0))
     forced, stepped = found.values()
+    if optional(model, "takes_floor"): # an engine may not give what is improbable
+        forced = forced.masked_fill(stepped == -torch.inf, -torch.inf)
     for twice, what in enumerate(("changes the state that it extends",
                                   "mixes up rows that repeat")):
         again = scored(steps(_walked(model, twice)), every)
