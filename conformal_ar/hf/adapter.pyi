@@ -38,6 +38,14 @@ class HFModel(Texts):
     def score_rounding(self):
         """How far a score by teacher forcing may lie from that of decoding, in nats"""
         ...
+    @property
+    def vocab_size(self) -> int:
+        """Number of tokens that the model gives probabilities to"""
+        ...
+    @property
+    def read_size(self) -> int | None:
+        """Number of tokens that an input may have"""
+        ...
     def _sources(self):
         """Who may know a special token; the first that does counts"""
         ...
@@ -52,14 +60,6 @@ class HFModel(Texts):
     @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
-        ...
-    @property
-    def vocab_size(self) -> int:
-        """Number of tokens that the model gives probabilities to"""
-        ...
-    @property
-    def read_size(self) -> int | None:
-        """Number of tokens that an input may have"""
         ...
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
@@ -107,7 +107,7 @@ def no_progress_bar():
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
-def check_loaded(found: dict):
+def check_loaded(name, found: dict):
     """`OSError` for weights that were not loaded, and would be random"""
     ...
 WORDS: str

@@ -37,6 +37,9 @@ class HFSeq2Seq(HFModel):
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...
+    def _try_out(self):
+        """As others are tried; where sharing fails, as in some versions, without"""
+        ...
 class Seq2SeqState(NamedTuple):
     """Prefixes that wait to be extended"""
     own: DynamicCache
@@ -45,3 +48,4 @@ class Seq2SeqState(NamedTuple):
     mask: torch.Tensor
     owner: torch.Tensor
 SHARED: Any
+_copied: Any
