@@ -81,7 +81,7 @@ def write_rows(
     "Write rows as flat arrays"
     columns = {k: [getattr(r.graph, k) for r in rows] for k in AtomGraph._fields}
     columns |= dict(ids=[r.ids for r in rows], twins=[r.twins for r in rows])
-    flat = {k: np.concatenate(v) for k, v in columns.items()}
+    flat = {k: np.concatenate(v) if rows else [] for k, v in columns.items()}
     sizes = {f"{k}_sizes": [len(x) for x in v] for k, v in columns.items()}
     np.savez_compressed(path, **flat, **sizes)
 
@@ -89,6 +89,7 @@ def write_rows(
 def read_rows(path:str|Path)->list[EditRow]:
     "The reactions that `write_rows` wrote into the .npz file `path`"
     with np.load(path) as file:
+        if not len(file["ids_sizes"]): return [] # of lines without a reaction
         def column(k): return np.split(file[k], np.cumsum(file[f"{k}_sizes"])[:-1])
         graphs = map(AtomGraph, *map(column, AtomGraph._fields))
         return list(map(EditRow, graphs, column("ids"), column("twins")))

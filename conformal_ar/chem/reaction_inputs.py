@@ -81,7 +81,7 @@ def check_source(text:str):
             "forgotten? (A name behind the SMILES goes into a column of its own.)")
     if odd := re.search("[^ -~]", source): raise BadReaction(
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
-    odd = re.search(r"\[[^]]*(#\d|[,!&])[^]]*\]|[~*]", source)
+    odd = re.search(r"\[[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant")
     _check_given(source)
@@ -156,7 +156,7 @@ def clean_source(
     "The form of a source that the model knows; `BadReaction` says what is wrong"
     text, notes = plain_smiles(text)
     if not text: raise BadReaction("the input is empty")
-    text = re.sub(r"\s*;\s*", ".", text)
+    text = re.sub(r"\s*;\s*(?![^[]*\])", ".", text) # but for SMARTS
     if (source := flask(text)) != text:
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")
