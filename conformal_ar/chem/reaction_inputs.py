@@ -72,7 +72,9 @@ def _without(smiles, what):
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
 def check_source(text:str):
     "`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"
-    source, _ = plain_smiles(text)
+    source, spaces = plain_smiles(text)
+    if spaces: raise BadReaction(f"spaces between the tokens of SMILES: {source!r:.60} "
+                                 "is without")
     if len(words := source.split()) > 1:
         parts = filter(str.strip, MIXED.split(source)[::2])
         odd = [repr(p) for p in parts if _fault(p.split()[0]) == _no_names]
