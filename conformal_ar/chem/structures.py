@@ -58,6 +58,7 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
         if text: found.append((line, (flask, right)))
     return found
 
+# %% ../../nbs/chem/09_structures.ipynb #8f41c297
 def product_of(text:str)->str: # Empty for none
     "The product behind the arrow of a `text`, as SMILES"
     return sides(plain_smiles(text)[0])[2]
@@ -233,6 +234,7 @@ def _entries(text):
         elif head.startswith("MFMT") and mol.strip(): own |= next(_mixtures(mol))
         yield _row(data, **own)
 
+# %% ../../nbs/chem/09_structures.ipynb #215a79cf
 def _datum(text):
     "A datum; a molecule as SMILES"
     head, _, mol = text.partition("\n")
