@@ -18,7 +18,7 @@ import typer
 from ..answers.calibrated import AnswerCalibration
 from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
-from ..answers.selection import Selection
+from ..answers.taking import Selection
 from ..answers.tables import AnswerTable, read_answers
 from .command_line import (
     app, check_there, cli_option, guarantee_text, OneLineErrors, writable_folder)

@@ -164,7 +164,9 @@ def saved_kind(cls, data:dict):
         getattr(import_module("conformal_ar"), data["procedure"], None)
     for kind in below: below += kind.__subclasses__()
     alike = [kind for kind in below if kind.__name__ == data["procedure"]]
-    own = [kind for kind in alike if kind.__module__ == module]
+    ours = module.startswith("conformal_ar.")
+    own = [kind for kind in alike if kind.__module__ == module or
+           ours and kind.__module__.startswith("conformal_ar.")]
     if own or len(alike) == 1: return (own or alike)[-1]
 
 
