@@ -33,12 +33,12 @@ _names = {
 }
 _modules = {
     *(o for o in _names if "." not in o),
-    "chem", "cli", "experiments", "files", "hf", "tasks",
+    "chem", "cli", "files", "hf", "tasks",
 }
 own_tasks = { # name to module:class; those of other packages are entry points
-    "additions": "conformal_ar.tasks.known_tasks:Additions",
-    "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactions",
-    "reactions": "conformal_ar.chem.reaction_tasks:Reactions",
+    "additions": "conformal_ar.tasks.known_tasks:AdditionsTask",
+    "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactionsTask",
+    "reactions": "conformal_ar.chem.reaction_tasks:ReactionsTask",
 }
 _home = {name: module for module, names in _names.items() for name in names.split()}
 

@@ -20,8 +20,7 @@ from conformal_ar.jobs.batch_functions import (SetRecords, check_one_by_one, jud
 from ..procedures.calibration import at_coverage
 from ..procedures.procedure import Procedure
 from ..search.sets import PredictionSet
-from conformal_ar.cli.app_cards import (candidate_html, html_tag, in_terms, input_html,
-    set_html)
+from .app_cards import candidate_html, html_tag, input_html, set_html
 from .command_line import (
     explain_error, guarantee_text, opened_calibration)
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
@@ -54,7 +53,8 @@ class Opened:
         if not isinstance(cp, Procedure): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
-        if task.maps: cp.maps = True # its tables have reactions and side products
+        others = {o: True for o, of in task.options.items() if not of.of_inputs}
+        task.prepare(cp, **others) # all that its tables may have
 
     def highest(self):
         "The largest coverage, in hundredths, that the calibration can guarantee"
@@ -104,7 +104,7 @@ def in_words(cp:object, task:object=Task())->str:
             "calibration")
     if cp.nested: said += (", at a coverage fixed before sets were seen. If you look "
         f"first and choose it then, count on {_band(cp):g} for further inputs")
-    return in_terms(f"{said}.", task)
+    return task.in_words(f"{said}.")
 
 # %% ../../nbs/cli/05_app.ipynb #cdb44398
 MOST_CHARACTERS = 2000 # of an input: the shipped models take some 500 tokens
@@ -121,18 +121,18 @@ def answer(
     coverage:float,    # From the slider
     candidate:str="",  # A target to check; empty: none
     link:dict={},      # What else a link to the question says
-    **ignored,         # ignore_stereo, ignore_isotopes
+    **options,         # Of inputs, that the task has
 )->Answer:
     "What the page shows for an input; an error that says what is wrong with it"
     text, task = typed.strip(), opened.task
     if not text: raise ValueError("the input is empty")
     if len(text) > MOST_CHARACTERS: raise ValueError(
         f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
-    options = ignored if task.molecules else {}
+    options = {o: v for o, v in options.items() if o in task.options}
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
-    size = in_terms(f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}", task)
+    size = task.in_words(f"{len(s):,} {'answer' if len(s) == 1 else 'answers'}")
     candidate = candidate.strip()
     asked = link | dict(input=text, coverage=coverage, candidate=candidate)
     asked = urlencode({k: v for k, v in asked.items() if v})
@@ -140,13 +140,13 @@ def answer(
                     class_="ca-link")
     proposed = Input(1, text, dict(candidate=candidate)) # or behind >>
     try: said = task.candidate(proposed, clean, **options)
-    except ValueError as e: raise ValueError(in_terms("the answer: ", task) + str(e))
+    except ValueError as e: raise ValueError(task.in_words("the answer: ") + str(e))
     checked, found = "", {}
     if said: checked, found = candidate_html(opened, clean, said, s, coverage, task)
     parts = (input_html(text, clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size}"), here, set_html(s, task),
              html_tag("p", html.escape(in_words(cp, task)), class_="ca-words"))
-    record = set_record(x, s, clean if task.molecules or clean != text else None)
+    record = set_record(x, s, clean if task.rewrites or clean != text else None)
     return Answer("".join(parts), record | found)
 
 # %% ../../nbs/cli/05_app.ipynb #fcbc3464
@@ -158,7 +158,7 @@ def file_records(
     coverage:float,            # From the slider
     progress:Callable=print,   # Is called with how many lines are done, and of how many
     seconds:float=LIST_SECONDS, # For all lines
-    **ignored                  # ignore_stereo, ignore_isotopes
+    **options                  # Of inputs, that the task has
 )->list: # A record for each line
     "The sets of a list, no line lost; `ValueError` for more lines than are taken"
     end, task = time.monotonic() + seconds, opened.task
@@ -181,9 +181,9 @@ def file_records(
             progress(i, len(texts))
             try: yield limited(opened.predict, text, coverage)
             except Exception as e: yield ValueError(explain_error(e)[0]) # others go on
-    own = ignored if task.molecules else {}
+    own = {o: v for o, v in options.items() if o in task.options}
     read = partial(sorted_inputs, task=task, **own)
-    worker = SetRecords(lambda: opened.cp, None, read, task.molecules, None,
+    worker = SetRecords(lambda: opened.cp, None, read, task.rewrites, None,
                         partial(task.candidate, **own), partial(limited, opened.check))
     return worker.of_inputs(inputs, each)
 

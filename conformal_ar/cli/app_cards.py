@@ -6,7 +6,7 @@
 __all__ = ['MOST_DRAWN', 'FIRST_DRAWN', 'MEANS']
 
 # %% ../../nbs/cli/09_app_cards.ipynb #a71a866f
-import html, re
+import html
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from .command_line import explain_error, shortened
 from ..files.csv_jsonl import csv_text, delimiter_of, read_lines
 from ..jobs.batch_functions import placed, sum_up
 from ..jobs.file_blocks import member_rows
+from ..tasks.known_tasks import TASKS
 
 
 # %% ../../nbs/cli/09_app_cards.ipynb #80c32262
@@ -24,40 +25,23 @@ def html_tag(tag, *inner, **attributes):
     return f"<{tag}{said}>{''.join(inner)}</{tag}>"
 
 # %% ../../nbs/cli/09_app_cards.ipynb #2a6c0905
-def in_terms(text, task):
-    "A text in the words of chemists, where the answers are molecules"
-    own = {"n answer": " product", "answer": "product", "target": "recorded product",
-           "known pairs": "known reactions"}
-    for general, word in own.items() if task.molecules else ():
-        text = text.replace(general, word)
-    return text
-
 def error_html(e):
     "A message on the page, from an error or a text"
     said = shortened(e if isinstance(e, str) else explain_error(e)[0], 900)
-    if "knows no stereochemistry" in said: said += "; tick the box that leaves it out"
+    boxes = (o for task in TASKS.values() for o in task.options.values() if o.label)
+    if any(o.mends and o.mends in said for o in boxes):
+        said += "; tick the box that leaves it out"
     return html_tag("div", html.escape(said), class_="ca-error", role="alert")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #e95c1aca
-def drawn_molecule(smiles):
-    "A drawing, which a click enlarges"
-    from conformal_ar.chem.molecules import picture
-    return html_tag("span", picture(smiles, (150, 100)), class_="ca-part")
-
 def notes_html(notes):
     return html_tag("ul", *(html_tag("li", html.escape(n)) for n in notes),
                     class_="ca-notes")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #e95c1acb
 def input_html(typed, text, notes, task):
-    "What was asked, as it was understood, molecules in the order that was typed"
-    drawn = html_tag("code", html.escape(text))
-    if task.molecules:
-        from conformal_ar.chem.molecules import canonical
-        place = {canonical(m): i for i, m in enumerate(re.split("[.;>]", typed))}
-        parts = sorted(text.split("."), key=lambda m: place.get(m, len(place)))
-        drawn = html_tag("b", "+").join(map(drawn_molecule, parts))
-        drawn += html_tag("b", "→ ?")
+    "What was asked, as it was understood"
+    drawn = task.input_html(typed, text)
     return html_tag("div", drawn, class_="ca-input") + notes_html(notes)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #1b47b593
@@ -66,8 +50,6 @@ MEANS = ("Probability: the model's own, all ways to an answer together. P-value:
          "share of known pairs whose target was at most as probable, each by its best "
          "way alone; it is not the probability of being right. An answer is in the set "
          "while its p-value is above 1 − coverage.")
-_pieces = ("An answer with a further piece, such as HCl, is another answer, for "
-           "records name such pieces or leave them out: each has its own p-value. ")
 _empty = ("The set is empty: no answer is probable enough at this coverage, which may "
           "happen where the model is unsure, or where nothing happens.")
 _unusual = ("Even the most probable answer would be unusual, with a p-value of {:.2g}: "
@@ -82,11 +64,10 @@ def _numbers(s, i):
 # %% ../../nbs/cli/09_app_cards.ipynb #3fed48a2
 def set_html(s, task):
     "The members of a set as cards: rank, probability, p-value"
-    if not len(s): return html_tag("p", in_terms(_empty, task))
-    from conformal_ar.chem.molecules import pieces_beside
+    if not len(s): return html_tag("p", task.in_words(_empty))
     groups = {} # first member to those with further pieces
     for i, text in enumerate([*s][:MOST_DRAWN]):
-        first = s.same_product(i) if task.molecules else None
+        first = task.same_card(s, i)
         groups.setdefault(i if first is None else first, []).append(i)
     def copied(text):
         text = html.escape(text)
@@ -94,8 +75,8 @@ def set_html(s, task):
                         onclick="navigator.clipboard.writeText(this.dataset.text)")
         return html_tag("code", text or "(the empty text)") + copy
     def card(i, *further):
-        drawn = s.picture(i) if task.molecules else ""
-        more = [html_tag("div", f"{j + 1}. {pieces_beside(s.keys[j], s.keys[i])}: ",
+        drawn = task.member_drawing(s, i)
+        more = [html_tag("div", f"{j + 1}. {task.beside(s[j], s[i])}: ",
                          _numbers(s, j), "<br>", copied(s[j]), class_="ca-further")
                 for j in further]
         return html_tag("div", drawn, html_tag("div", f"{i + 1}. {_numbers(s, i)}"),
@@ -105,45 +86,40 @@ def set_html(s, task):
     cut = "The search ran out of its budget. "*s.truncated
     more = len(s) - MOST_DRAWN
     left = f"{more:,} more are in the table. " if more > 0 else ""
-    left += _pieces*any(len(g) > 1 for g in groups.values())
+    left += task.grouped*any(len(g) > 1 for g in groups.values())
     means = "" if s.p_values is None else MEANS
     if means and max(s.p_values) < 0.1: cut += _unusual.format(max(s.p_values))
     folded = html_tag("details", html_tag("summary", f"{len(tail)} more"),
                       html_tag("div", *tail, class_="ca-set"))*bool(tail)
     return (html_tag("div", *first, class_="ca-set") + folded
-            + html_tag("p", in_terms(cut + left + means, task)))
+            + html_tag("p", task.in_words(cut + left + means)))
 
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70d
 _reading = ("The p-value is the share of known pairs whose target the model found at "
     "least as improbable. Below {:.3g} (1 − coverage) the answer is doubted, above it "
     "is not. It is not the probability that the answer {}.")
-_steps = ("; p-values of two steps are not compared, and three steps at 0.9 are not "
-    "0.9 for the route. The model is asked which product is recorded if a reaction "
-    "happens, not whether one happens: it does not doubt chlorobenzene with morpholine "
-    "and no catalyst")
 
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70e
 def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, its p-value and rank, and how to read them"
-    from conformal_ar.chem.molecules import pieces_beside, same_but_for_pieces
     found, notes = opened.check(text, candidate)
     found = placed(found, candidate, s)
     p, rank = found.get("candidate_p_value"), found.get("candidate_rank", 0)
     inside = found["candidate_in_set"]
-    drawn = drawn_molecule(candidate) if task.molecules else ""
+    drawn = task.drawing(candidate)
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
     if rank is None and not opened.cp.max_lines: # a line … holds it
         verdict = ("No: in no set, for the model finds no way to it; its p-value "
                    "is the smallest there is")
-    other = task.molecules and not inside and s.p_values is not None
-    members = zip(s.keys, s.p_values) if other else ()
-    near = [f"; {pieces_beside(m, candidate)} it is in the set, p-value {q:.3g}"
-            for m, q in members if same_but_for_pieces(m, candidate)]
+    other = not inside and s.p_values is not None
+    near = [f"; {how} it is in the set, p-value {q:.3g}"
+            for m, q in (zip(s, s.p_values) if other else ())
+            if (how := task.beside(m, candidate))]
     known = "no p-value, for no scores are kept" if p is None else f"p-value {p:.3g}"
     said = html.escape(f"{candidate}: {known}{''.join(near[:1])}")
-    end = "forms" + _steps if task.molecules else "is right"
-    read = "" if p is None else in_terms(_reading, task).format(1 - coverage, end)
+    said_of = task.in_words(_reading).format(1 - coverage, task.right)
+    read = "" if p is None else said_of
     told = (html_tag("b", verdict), html_tag("p", said),
             notes_html(notes), html_tag("p", read))
     shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
@@ -171,7 +147,6 @@ def _names(records, rest):
 # %% ../../nbs/cli/09_app_cards.ipynb #92474075
 _kinds = ("Yes, in its set", "Yes, but not the first answer", "No, not in its set",
           "Not judged", "None given", "Not read")
-_use = "; names such as Reactant 2, Reagents, Solvent, Product are; number of lines"
 
 def line_kind(r):
     "Which of these the record of a line is"
@@ -181,7 +156,7 @@ def line_kind(r):
     return _kinds[5 if "error" in r else 4 - odd]
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474076
-def _told(records, names, most):
+def _told(records, names, most, task):
     "Verdicts and the lines of each, with columns that were not used; and what is odd"
     kinds, unused, wrong, odd = {o: [] for o in _kinds}, Counter(), [], []
     for r in records:
@@ -192,7 +167,7 @@ def _told(records, names, most):
         if "error" in r: wrong.append(f"{both}: left out, {shortened(r['error'], 300)}")
         for note in r.get("notes", ()):
             worse = wrong if note.startswith("candidate: ") else odd
-            if note.endswith(" were not used"): unused[note + _use] += 1
+            if note.endswith(" were not used"): unused[f"{note}{task.unused}"] += 1
             else: worse.append(f"{both}: {shortened(note, 300)}")
     if not any(map(kinds.get, _kinds[:4])): kinds[_kinds[4]] = []
     told = [html_tag("li", html_tag("b", html.escape(f"{o}: {n}")), html.escape(more),
@@ -207,11 +182,11 @@ def _list_table(records, name, names, task):
     def cells(tag, own, **more):
         return html_tag("tr", *(html_tag(tag, str(o)) for o in own), **more)
     first = not any("candidate_in_set" in r for r in records) # of the columns shown
-    titles = in_terms("your answer|first answer|answers", task).split("|")
+    titles = task.in_words("your answer|first answer|answers").split("|")
     rows = [cells("th", [html.escape(name), *titles[first:]])]
     for r in records:
         top = [*r.get("texts", ()), ""][0]
-        drawn = drawn_molecule(top) if task.molecules and top else ""
+        drawn = task.drawing(top)
         drawn += html_tag("code", html.escape(top))
         yes = (k := line_kind(r)).split(",")[0] # or why there is none
         if rank := r.get("candidate_rank"): yes += f", rank {rank}"
@@ -226,7 +201,7 @@ def list_html(records, task, most=20):
     "What is shown of a list: its verdicts, its first sets, and what is wrong or odd"
     read, judged, rest = _columns(records, task)
     name, names = _names(records, rest)
-    told, said = _told(records, names, most)
+    told, said = _told(records, names, most, task)
     good = any("error" not in r for r in records)
     head = sum_up(records) if good else "no line could be used"
     head = f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}."
@@ -237,7 +212,7 @@ def list_html(records, task, most=20):
     shown = _list_table(records, name, names, task)
     shown += html_tag("p", f"{most} of them, doubted ones first.")*cut
     if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
-    shown += html_tag("p", f"P{_steps[3:]}.")*bool(judged*task.maps)
+    shown += html_tag("p", task.listed)*bool(judged and task.listed)
     return told + html_tag("p", html.escape(head)) + shown + notes_html(said)
 
 # %% ../../nbs/cli/09_app_cards.ipynb #92474072
@@ -250,7 +225,7 @@ def list_csv(records, path, task):
     separator = delimiter_of(path, read_lines(path)[0]) if table else ","
     marked = separator == ";" or Path(path).read_bytes().startswith(b"\xef\xbb\xbf")
     records = [{c: r[c] for c in r if c != "notes"} for r in records]
-    rows = [row for r in records for row in member_rows(r)]
+    rows = [row for r in records for row in member_rows(r, task.columns)]
     own = (member_rows(dict(columns=r.get("columns", {})))[0] for r in records)
     own = dict.fromkeys(("line", *(c for row in own for c in row)))
     if _columns(records, task)[0] == ["input"]: own["input"] = None # else put together

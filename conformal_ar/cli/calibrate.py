@@ -14,7 +14,7 @@ import typer
 
 from .command_line import (Data, Device, Engine, InputColumn, Model,
     ProcedureName, TargetColumn, Task, shortened, check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class, names_with, notice,
+    guarantee_text, load_model, cli_option, procedure_class, notice,
     notice_lines, error_line, task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
@@ -75,12 +75,12 @@ def sorted_inputs(inputs, ar, task, **options):
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
 class NoInput(ValueError): "None of the inputs can be used"
 
-def say_left_out(n, bad, notes, options=()):
+def say_left_out(n, bad, notes, mends={}):
     "Say what is odd about n inputs, and which are left out; an error where all are"
     notice_lines(notes)
-    mend = "; --ignore-stereo leaves it out" if options else ""
-    notice_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
-               for line, why in bad.items())
+    def mended(why): return "".join(f"; --{name.replace('_', '-')} leaves it out"
+        for name, o in mends.items() if o.mends and o.mends in why)
+    notice_lines((line, f"left out, {why}{mended(why)}") for line, why in bad.items())
     said = "the only input cannot be used" if n == 1 else "no input is left"
     if n == len(bad): raise NoInput(said)
 
@@ -99,9 +99,10 @@ def _file_pairs(path, columns, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     try: rows = task.read_pairs(path, columns)
     except ValueError as e:
-        if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
-        raise ValueError(f"{path}: lines of REACTANTS>>PRODUCT, in a .txt or .smi "
-                         f"file, take --task {names_with('maps')}") from e
+        first = "" if task.name else "".join(read_lines(path)[:1])
+        said = [said for t in TASKS.values() if (said := t.looks_like(first))]
+        if not said: raise
+        raise ValueError(f"{path}: {said[-1]}") from e
     good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
     say_left_out(len(rows), *left)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}

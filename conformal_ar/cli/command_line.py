@@ -155,9 +155,8 @@ NAMES = " or ".join(TASKS)
 EngineName = Enum("EngineName", dict(onnx="onnx", torch="torch"), type=str)
 
 # %% ../../nbs/cli/00_command_line.ipynb #a9dbec72
-Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns; for "
-    f"reactions also lines of REACTANTS>>PRODUCT; or {NAMES}, for held-out pairs of "
-    "that task.")]
+Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns, "
+    f"or of a kind that the task reads; or {NAMES}, for held-out pairs of that task.")]
 Calibration = Annotated[str, typer.Argument(help="Folder that `calibrate` wrote; or "
     f"{NAMES}, whose calibrations come with the package (./additions is a folder).")]
 InputColumn = cli_option(str, "Column of the inputs.")
@@ -250,9 +249,10 @@ def check_data(data, task):
         f"the data are {data}, but the task is {task.name or 'none of these'}")
     task.check_data()
 
-def names_with(what):
-    "The tasks that have something, such as molecules"
-    return " and ".join(t.name for t in TASKS.values() if getattr(t, what))
+def names_with(what, key=None):
+    "The tasks that have something, such as pictures, or such an option"
+    found = ((t.name, getattr(t, what)) for t in TASKS.values())
+    return " and ".join(t for t, has in found if (has if key is None else key in has))
 
 # %% ../../nbs/cli/00_command_line.ipynb #541f22d1
 def encode_spellable(ar, targets):

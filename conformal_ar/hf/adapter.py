@@ -22,7 +22,7 @@ from .precision import ROUNDING, log_probs_of
 from conformal_ar.hf.supported import (
     check_pair, choose_device, prepare_model, special_ids, check_paths, check_tokens,
     fingerprint_of)
-from .texts import Ids, Texts, own_tokenizer, shipped_models
+from .texts import Ids, Texts, own_tokenizer, shipped_folder, shipped_models
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
@@ -220,9 +220,8 @@ def from_pretrained(cls:HFModel,
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
-    shipped = shipped_models()
+    folder = shipped_folder(name)
     both = dict(trust_remote_code=trust_remote_code, revision=revision)
-    folder = shipped.get(str(name), name)
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     weights |= both | (model_kwargs or {})
     try:
@@ -235,7 +234,7 @@ def from_pretrained(cls:HFModel,
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
         raise OSError(f"cannot load {str(name)!r}: it is neither a model of this "
-            f"package ({', '.join(shipped)}), nor a folder with a model and a "
+            f"package ({', '.join(shipped_models())}), nor a folder with a model and a "
             "tokenizer, nor a model on the hub that "
             f"{cls.auto.__name__} can load ({why})") from e
     return cls(model, tokenizer, device=device, **kwargs)

@@ -117,7 +117,7 @@ def judge(
     text:str,         # As the model reads it
     candidate:str,    # As the model writes it
 )->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
-    "What a calibration says of a candidate, a member or not; ranks are of reactions"
+    "What a calibration says of a candidate, a member or not; few give ranks"
     found = {} # where a procedure keeps no scores
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

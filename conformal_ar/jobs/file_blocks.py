@@ -247,14 +247,15 @@ def interruptible(
 _head = ["line", "input"]
 _tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
          "truncated", "strings", "invalid", "abstained", "error"]
-_long = ["reaction", "side_products", "same_product_as"] # at the end, where asked for
 
-def member_rows(record:dict)->list: # Of dictionaries
-    "A row for each member of the set in a `record`, or one without"
+def member_rows(
+    record:dict, # Of a set or an error
+    more:dict={}, # Further lists, one value a member, to their columns
+)->list: # Of dictionaries
+    "A row for each member of the set in a record, or one without"
     record = dict(record)
     names = dict(texts="text", probabilities="probability", p_values="p_value",
-                 open="open", reactions="reaction", side_products="side_products",
-                 same_product_as="same_product_as")
+                 open="open") | more
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
     own = record.pop("columns", {}).items()
@@ -263,19 +264,24 @@ def member_rows(record:dict)->list: # Of dictionaries
     return rows or [record]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #6c916ca4
-def own_columns(records:Iterable[dict])->list: # Of names
-    "The user's columns in all `records`, of sets and errors"
-    names = dict.fromkeys(c for r in records for row in member_rows(r)[:1] for c in row)
+def own_columns(
+    records:Iterable[dict], # Of sets and errors
+    more:dict={}, # As of member_rows
+)->list: # Of names
+    "The user's columns in all records"
+    rows = (row for r in records for row in member_rows(r, more)[:1])
+    names = dict.fromkeys(c for row in rows for c in row)
     return [c for c in names if c not in _head + _tail]
 
 def sets_csv(
     records:list, # Of sets and errors
     own:list|None=None, # Names of the user's columns; None: those of these records
     header:bool=True,   # Write it?
+    more:dict={},       # As of member_rows; these columns are the last
 )->str:
     "Records as CSV: the user's columns stand behind the input"
-    own = own_columns(records) if own is None else own
-    rows = [row for record in records for row in member_rows(record)]
-    last = [c for c in own if c in _long]
+    own = own_columns(records, more) if own is None else own
+    rows = [row for record in records for row in member_rows(record, more)]
+    last = [c for c in own if c in more.values()]
     columns = _head + [c for c in own if c not in last] + _tail + last
     return csv_text([{c: row.get(c) for c in columns} for row in rows], header)

@@ -93,17 +93,23 @@ def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
     ...
 _head: Any
 _tail: Any
-_long: Any
-def member_rows(record: dict) -> list:
-    """A row for each member of the set in a `record`, or one without"""
+def member_rows(record: dict, more: dict={}) -> list:
+    """A row for each member of the set in a record, or one without
+
+    record: Of a set or an error
+    more: Further lists, one value a member, to their columns"""
     ...
-def own_columns(records: Iterable[dict]) -> list:
-    """The user's columns in all `records`, of sets and errors"""
+def own_columns(records: Iterable[dict], more: dict={}) -> list:
+    """The user's columns in all records
+
+    records: Of sets and errors
+    more: As of member_rows"""
     ...
-def sets_csv(records: list, own: list | None=None, header: bool=True) -> str:
+def sets_csv(records: list, own: list | None=None, header: bool=True, more: dict={}) -> str:
     """Records as CSV: the user's columns stand behind the input
 
     records: Of sets and errors
     own: Names of the user's columns; None: those of these records
-    header: Write it?"""
+    header: Write it?
+    more: As of member_rows; these columns are the last"""
     ...
