@@ -20,7 +20,7 @@ from ..files.whole_files import write_text
 from ..jobs.file_blocks import member_rows
 from ..tasks.task import Task, TaskOption
 
-# %% ../../nbs/chem/13_reaction_tasks.ipynb #1a163138
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #63fc340d
 _columns = {"reactions": "reaction", "side_products": "side_products",
             "same_product_as": "same_product_as"}
 
@@ -40,6 +40,7 @@ def _rdf(records):
     yield "$RDFILE 1\n$DATM\n"
     yield from map(_files().rdf_text, _entries(records, "reaction"))
 
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #1a163138
 class ShownMolecules:
     "How sets of molecules are said, drawn and written"
     words = {"n answer": " product", "answer": "product", "target": "recorded product",

@@ -58,6 +58,7 @@ _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
 _behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
            r"^(first|second|third|1st|2nd|3rd|other|further)\b") # of a header
 
+# %% ../../nbs/chem/09_structures.ipynb #bb4cb90f
 def plain_names(row:dict)->dict: # Column to name
     "The columns of a `row` in one word, without SMILES and units; none of amounts"
     return {c: re.sub(_behind, "", c.lower()) for c, v in row.items()

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from .command_line import explain_error, shortened
-from ..files.csv_jsonl import csv_text, delimiter_of, read_lines
+from ..files.csv_jsonl import csv_text, read_lines, table_start
 from ..jobs.batch_functions import placed, sum_up
 from ..jobs.file_blocks import member_rows
 from ..tasks.known_tasks import TASKS
@@ -222,7 +222,7 @@ _first = ("candidate_in_set", "candidate_p_value", "candidate_rank", "text", "ra
 def list_csv(records, path, task):
     "A list as CSV, separated as its file, with columns of that first, no empty ones"
     table = Path(path).suffix.lower() == ".csv"
-    separator = delimiter_of(path, read_lines(path)[0]) if table else ","
+    separator = table_start(path, read_lines(path))[0][0] if table else ","
     marked = separator == ";" or Path(path).read_bytes().startswith(b"\xef\xbb\xbf")
     records = [{c: r[c] for c in r if c != "notes"} for r in records]
     rows = [row for r in records for row in member_rows(r, task.columns)]

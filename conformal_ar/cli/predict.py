@@ -63,6 +63,7 @@ def _check_asked(data, text, output, column):
     else: check_columns(False, column)
     if output: check_file(output, data)
 
+# %% ../../nbs/cli/02_predict.ipynb #b45354d4
 def _check_kind(output, task):
     "Refuse a kind of file that sets of a task do not go into"
     kind = _suffix(output)

@@ -49,12 +49,6 @@ def own_tokenizer(folder: str | Path, plain: bool=False) -> PlainTokenizer | Non
 def shipped_models() -> dict:
     """The models that come with the package"""
     ...
-def shipped_folder(name: str | Path, models: dict | None=None) -> str | Path:
-    """Where a model is; `FileNotFoundError` for one whose weights were not installed
-
-    name: Of a shipped model; another name or a folder comes back as it is
-    models: Name to folder; None: those of the package"""
-    ...
 def token_ids(tokenizer: object, texts: list, target: bool=False) -> list:
     """Token ids of texts, by the tokenizer's shortcut if it has one
 
