@@ -46,7 +46,8 @@ setup(
     packages=find_packages(include=["conformal_ar", "conformal_ar.*"], exclude=["conformal_ar.experiments*"]),
     package_data={"conformal_ar": [
         "py.typed", "**/*.pyi", "chem/*.txt", "chem/page/**/*", "cli/page/**/*",
-        *(f"models/**/*.{o}" for o in ("json", "md", "txt")), "models/additions/*", "models/reactions/*"]},
+        *(f"models/**/*.{o}" for o in ("json", "md")), "models/additions/*", "models/reactions/*"]},
+    exclude_package_data={"conformal_ar": ["experiments/*"]}, # stays in the repository
     include_package_data=False,
     zip_safe=False,
     entry_points={

@@ -20,7 +20,7 @@ _names = {
     "procedures.subsets": "ConformalBeamSubsets",
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
-    "decisions.loading": "load",
+    "procedures.loading": "load",
     "theory.planning": "plan",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
@@ -35,14 +35,23 @@ _modules = {
     *(o for o in _names if "." not in o),
     "chem", "cli", "files", "hf", "tasks",
 }
-own_tasks = { # name to module:class; those of other packages are entry points
+_found = {"tasks.shipped": "load_shipped", "tasks.sum_tokens": "DigitTokenizer"} # by files, not at the top level
+_home = {name: module for module, names in (_names | _found).items() for name in names.split()}
+
+# What the command line and files name. Other packages announce tasks as entry points of the group conformal_ar.tasks.
+own_tasks = {
     "additions": "conformal_ar.tasks.known_tasks:AdditionsTask",
     "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactionsTask",
     "reactions": "conformal_ar.chem.reaction_tasks:ReactionsTask",
 }
-_home = {name: module for module, names in _names.items() for name in names.split()}
+own_procedures = {
+    "level-sets": "ConformalLevelSets",
+    "dynamic": "DynamicConformalBeams",
+    "subsets": "ConformalBeamSubsets",
+    "select": "select",
+}
 
-__all__ = ["__version__", *_home]
+__all__ = ["__version__", *(name for names in _names.values() for name in names.split())]
 
 
 def __getattr__(name):
@@ -54,3 +63,8 @@ def __getattr__(name):
 
 
 def __dir__(): return sorted({*globals(), *__all__, *_modules})
+
+
+def own_object(name, *default):
+    "What a file names, with the module where it once stood or without, by its own name"
+    return getattr(_import_module(__name__), name.replace(":", ".").split(".")[-1], *default)

@@ -28,7 +28,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from ..search.autoregressive import prefix_scores, sequence_scores
 from ..search.beams import beam_search
 from ..search.threshold import threshold_search
-from ..decisions.loading import load
+from ..procedures.loading import load
 from conformal_ar.experiments.timing import (
     PAIRS, Bench, Run, Task, alternate, batches, calibration, compare, held_out,
     start_up, timed)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..decisions.loading import load
+from ..procedures.loading import load
 from ..files.whole_files import write_results, write_text
 from ..chem.molecules import canonical
 from ..chem.edit_answers import load_edits

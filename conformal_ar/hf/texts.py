@@ -10,13 +10,13 @@ __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'fi
 import json
 from collections import Counter
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Callable, Sequence
 
 import numpy as np
 import torch
 from fastcore.basics import patch
 
+from .. import own_object
 from ..search.autoregressive import optional
 
 # %% ../../nbs/hf/11_texts.ipynb #7035c1af
@@ -71,7 +71,7 @@ def own_tokenizer(
     path = Path(folder)/"tokenizer_config.json"
     settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if (name := settings.pop("own", "")).startswith("conformal_ar."):
-        if hasattr(kind := resolve_name(name), "quick_ids"): return kind(**settings)
+        if hasattr(kind := own_object(name, None), "quick_ids"): return kind(**settings)
         raise ValueError(f"{path} names {name}, which is no tokenizer")
     if not plain: return None
     from tokenizers import Tokenizer

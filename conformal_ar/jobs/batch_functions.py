@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .file_blocks import digest
-from ..decisions.loading import load
+from ..procedures.loading import load
 from ..procedures.procedure import Procedure
 from ..procedures.saving import calibration_file, read_calibration
 from ..search.sets import Abstention, PredictionSet

@@ -18,7 +18,7 @@ import numpy as np
 from ..search.autoregressive import optional
 from ..files.whole_files import environment, write_text
 from ..procedures.levelsets import ConformalLevelSets
-from ..decisions.loading import pack_scores, unpack_scores
+from ..procedures.loading import pack_scores, unpack_scores
 from ..procedures.probes import Probe
 from ..procedures.saving import read_shipped, shipped_calibrations
 from ..hf.onnx import files_hash
