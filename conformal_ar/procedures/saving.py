@@ -161,9 +161,9 @@ def saved_class(
 )->type|None: # None: there is none
     "The class that wrote a calibration; one of this package is known by its name"
     name, module = data["procedure"], data.get("module", "")
-    if module.startswith("conformal_ar."): own_object(name, None)
+    home = own_object(name, None) if module.startswith("conformal_ar.") else None
     alike = [o for o in LOADABLE if o.__name__ == name and issubclass(o, cls)]
-    own = [o for o in alike if o.__module__ == module]
+    own = [o for o in alike if o is home or o.__module__ == module]
     if own or len(alike) == 1: return (own or alike)[-1]
 
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd
