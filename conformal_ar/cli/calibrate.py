@@ -12,10 +12,11 @@ from pathlib import Path
 
 import typer
 
-from .command_line import (Data, Device, Engine, InputColumn, Model,
-    ProcedureName, TargetColumn, Task, shortened, check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class, notice,
-    notice_lines, error_line, task_and_model, writable_folder, app)
+from .command_line import (
+    Data, Device, EngineChoice, InputColumn, Model, ProcedureName, TargetColumn,
+    TaskChoice, shortened, check_data, check_shares, max_len_for, guarantee_text,
+    load_model, cli_option, procedure_class, notice, notice_lines, error_line,
+    task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..files.whole_files import only_one
@@ -188,8 +189,8 @@ _most_len = 10_000  # tokens: more than models write; pairs × steps must fit in
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-Procedure = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
-    "beam; or select: which best answers to take.")
+ProcedureChoice = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a "
+    "fixed beam; or select: which best answers to take.")
 Covered = cli_option(float|None,
     "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
 StepAlpha = cli_option(float|None,
@@ -223,14 +224,14 @@ CalibrationPairs = cli_option(int|None,
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
 @app.command()
 def calibrate(
-    ctx:typer.Context, data:Data, output:Folder, task:Task=None, model:Model=None,
-    procedure:Procedure="level-sets", coverage:Covered=None,
+    ctx:typer.Context, data:Data, output:Folder, task:TaskChoice=None, model:Model=None,
+    procedure:ProcedureChoice="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
     max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
-    target_column:TargetColumn="target", device:Device=None, engine:Engine=None,
+    target_column:TargetColumn="target", device:Device=None, engine:EngineChoice=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk

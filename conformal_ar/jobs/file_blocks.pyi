@@ -25,7 +25,7 @@ def _parquet_spans(path, size):
     ...
 def _row_group(path, group): ...
 @dataclass(frozen=True)
-class Blocks:
+class FileBlocks:
     """A file of rows, read a block at a time"""
     path: Path
     size: int
@@ -37,14 +37,14 @@ class Blocks:
     def read(self, i: int) -> list:
         """The rows of block `i`"""
         ...
-def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> Blocks:
+def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> FileBlocks:
     """Find the blocks of a file, in one pass; `ValueError` where there are no rows
 
     path: A .parquet, .csv, .tsv or .jsonl file, or another text file
     size: Most lines of a block
     plain: Are its lines texts, and no rows of a table?"""
     ...
-def check_column(blocks: Blocks, column: str):
+def check_column(blocks: FileBlocks, column: str):
     """`ValueError` where the first of `blocks` has rows, and none with this `column`"""
     ...
 def digest(path: str | Path) -> str:
@@ -65,7 +65,7 @@ def _is_whole(path, rows):
 @dataclass
 class BlockWriter:
     """Turns blocks of rows into files of records"""
-    blocks: Blocks
+    blocks: FileBlocks
     folder: Path
     make: Callable
     def __getstate__(self): ...
@@ -81,7 +81,7 @@ def read_blocks(folder: str | Path, only: int | None=None) -> Iterator[dict]:
     only: Number of a block; None: all, which must be there"""
     ...
 @contextmanager
-def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
+def interruptible(folder: str | Path, blocks: FileBlocks, say: Callable):
     """Hold a folder for a run, and say how to go on where it is interrupted
 
     folder: Of run_blocks; made if missing
