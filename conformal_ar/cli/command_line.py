@@ -156,7 +156,8 @@ NAMES = " or ".join(TASKS)
 Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns, "
     f"or of a kind that the task reads; or {NAMES}, for held-out pairs of that task.")]
 CalibrationName = Annotated[str, typer.Argument(help="Folder that `calibrate` "
-    f"wrote; or {NAMES}, whose calibrations come with the package (./additions is a folder).")]
+    f"wrote; or {NAMES}, whose calibrations come with the package (./additions is a "
+    "folder).")]
 InputColumn = cli_option(str, "Column of the inputs.")
 TargetColumn = cli_option(str, "Column of the targets.")
 
