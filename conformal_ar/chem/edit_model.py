@@ -69,7 +69,7 @@ def relations(
     "How each two atoms are related"
     n, (row, _) = pieces.shape[1], (bonds[..., 2] > 0).nonzero(as_tuple=True)
     i, j, order = bonds[bonds[..., 2] > 0].T
-    step = torch.eye(n).repeat(len(bonds), 1, 1)
+    step = torch.eye(n, device=pieces.device).repeat(len(bonds), 1, 1)
     step[row, i, j] = step[row, j, i] = 1
     there, together = pieces >= 0, pieces[:, :, None] == pieces[:, None]
     both = there[:, :, None] & there[:, None]
@@ -121,8 +121,23 @@ class _Feed(nn.Module):
         self.wide, self.out = _Linear(d, hidden), _Linear(hidden, d, zero=True)
     def forward(self, x): return self.out(self.wide(x).relu().square())
 
+class _Table(nn.Embedding):
+    "A small table; on a GPU its gradient is a product, since sums collide there"
+    def forward(self, codes):
+        if not (self.training and codes.is_cuda): return super().forward(codes)
+        hot = codes[..., None] == torch.arange(len(self.weight), device=codes.device)
+        return hot.to(torch.bfloat16) @ self.weight.to(torch.bfloat16)
+
+class _Atoms(nn.EmbeddingBag):
+    "The sum of the vectors of features, each with numbers of its own"
+    def forward(self, features):
+        if not (self.training and features.is_cuda): return super().forward(features)
+        hot = features.new_zeros(len(features), len(self.weight), dtype=torch.bfloat16)
+        return hot.scatter_(1, features, 1.) @ self.weight.to(torch.bfloat16)
+
 # %% ../../nbs/chem/04_edit_model.ipynb #e928aa71
 class _Attention(nn.Module):
+    fused = True # one kernel on a GPU while it trains
     def __init__(self, d, heads):
         super().__init__()
         self.heads = heads
@@ -132,6 +147,9 @@ class _Attention(nn.Module):
     def keys(self, x): return self.split(self.k(x)), self.split(self.v(x))
     def forward(self, x, k, v, bias): # [B, T, d], [B, H, n, d/H] twice, [B, H, T, n]
         q = self.split(self.q(x))
+        if self.fused and q.is_cuda and self.training:
+            a = F.scaled_dot_product_attention(q, k, v, bias.expand(*q.shape[:3], -1))
+            return self.out(a.transpose(1, 2).flatten(2))
         a = (q*q.shape[-1]**-.5) @ k.transpose(-1, -2) + bias
         return self.out((a.softmax(-1) @ v).transpose(1, 2).flatten(2))
 
@@ -193,11 +211,11 @@ class EditNet(nn.Module):
         self.config, self.compute = config, torch.float32
         self.register_buffer("offsets", torch.tensor((0, *FEATURES[:-1])).cumsum(0),
                              persistent=False)
-        self.atoms = nn.EmbeddingBag(sum(FEATURES), d, mode="sum")
-        self.words = nn.Embedding(FIRST + 1, d) # the last one for all pointers
+        self.atoms = _Atoms(sum(FEATURES), d, mode="sum")
+        self.words = _Table(FIRST + 1, d) # the last one for all pointers
         self.places = nn.Embedding(c.max_len, d)
-        self.relation = nn.Embedding(RELATIONS, c.heads)
-        self.slot = nn.Embedding(c.slots*(RELATIONS + 1), c.heads)
+        self.relation = _Table(RELATIONS, c.heads)
+        self.slot = _Table(c.slots*(RELATIONS + 1), c.heads)
         self.encoder = nn.ModuleList(_Encoder(c) for _ in range(c.encoder))
         self.decoder = nn.ModuleList(_Decoder(c) for _ in range(c.decoder))
         self.encoder_norm, self.decoder_norm = _Norm(d), _Norm(d)
@@ -253,7 +271,9 @@ def encode(self:EditNet,
 @patch
 def _embed(self:EditNet, states, tokens, place, owner):
     "[R, T, d] of tokens"
-    named = states[owner[:, None], (tokens - FIRST).clamp(min=0)]
+    at = (tokens - FIRST).clamp(min=0)
+    if owner is not None: named = states[owner[:, None], at]
+    else: named = states.gather(1, at[..., None].expand(-1, -1, states.shape[-1]))
     places = self.places.weight[place:place + tokens.shape[1]]
     x = (self.words(tokens.clamp(max=FIRST)) + places).to(self.compute)
     return x + self.pointed(named)*(tokens >= FIRST)[..., None]
@@ -284,12 +304,13 @@ def forward(self:EditNet,
     place = 0 if past is None else past[0][0].shape[2]
     if kept is not None: past = tuple(tuple(x[kept] for x in p) for p in past)
     rows = _Rows() if owner is None else _rows(owner, len(memory.there))
+    x, longer = self._embed(memory.states, tokens, place, owner), []
     if owner is None: owner = torch.arange(len(tokens), device=tokens.device)
     codes, T = self.slot_codes(memory.related, slots, owner), tokens.shape[1]
     bias = rows.together(self.slot(codes).sum(2)).permute(0, 3, 1, 2)
-    bias = bias.masked_fill(~memory.there[:, None, None], -1e4).to(self.compute)
+    bias = bias.masked_fill(~memory.there[:, None, None], -1e4)
+    bias = bias.to(self.compute).contiguous()
     causal = torch.full((T, T), -1e4, dtype=self.compute, device=tokens.device).triu(1)
-    x, longer = self._embed(memory.states, tokens, place, owner), []
     past = past or [None]*len(self.decoder)
     for block, keys, p in zip(self.decoder, memory.keys, past):
         x, own = block(x, keys, bias, p, causal if p is None else 0., rows)

@@ -50,7 +50,14 @@ class _Feed(nn.Module):
     wide: Any
     def __init__(self, d, hidden): ...
     def forward(self, x): ...
+class _Table(nn.Embedding):
+    """A small table; on a GPU its gradient is a product, since sums collide there"""
+    def forward(self, codes): ...
+class _Atoms(nn.EmbeddingBag):
+    """The sum of the vectors of features, each with numbers of its own"""
+    def forward(self, features): ...
 class _Attention(nn.Module):
+    fused: bool
     heads: Any
     k: Any
     out: Any

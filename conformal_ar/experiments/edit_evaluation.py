@@ -21,7 +21,7 @@ from ..procedures.loading import load
 from ..files.whole_files import write_results, write_text
 from ..chem.molecules import canonical
 from ..chem.edit_answers import load_edits
-from ..chem.edit_training import further_reactions
+from ..chem.edit_rows import further_reactions
 from ..chem.mapped_edits import round_trip
 from ..chem.product_sets import ProductSets
 from ..tasks.reaction_archives import (

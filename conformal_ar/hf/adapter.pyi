@@ -38,20 +38,6 @@ class HFModel(Texts):
     def score_rounding(self):
         """How far a score by teacher forcing may lie from that of decoding, in nats"""
         ...
-    def _sources(self):
-        """Who may know a special token; the first that does counts"""
-        ...
-    def _find_tokens(self):
-        """The end token, others that end a sequence too, and padding"""
-        ...
-    @property
-    def positions(self) -> int:
-        """Positions of a model that has only so many"""
-        ...
-    @property
-    def quiet(self):
-        """In evaluation mode; `RuntimeError` if its weights were converted since"""
-        ...
     @property
     def vocab_size(self) -> int:
         """Number of tokens that the model gives probabilities to"""
@@ -59,6 +45,21 @@ class HFModel(Texts):
     @property
     def read_size(self) -> int | None:
         """Number of tokens that an input may have"""
+        ...
+    def _sources(self):
+        """Who may know a special token; the first that does counts"""
+        ...
+    def _find_tokens(self):
+        """The end token, others that end a sequence too, and padding"""
+        ...
+    def _check_special(self, **ids): ...
+    @property
+    def positions(self) -> int:
+        """Positions of a model that has only so many"""
+        ...
+    @property
+    def quiet(self):
+        """In evaluation mode; `RuntimeError` if its weights were converted since"""
         ...
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
@@ -108,4 +109,14 @@ def shipped_folder(name: str | Path, models: dict | None=None) -> str | Path:
 
     name: Of a shipped model; another name or a folder comes back as it is
     models: Name to folder; None: those of the package"""
+    ...
+def check_folder(folder: str | Path):
+    """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
+    ...
+def check_loaded(name, found: dict):
+    """`OSError` for weights that were not loaded, and would be random"""
+    ...
+WORDS: str
+def check_words(folder: str | Path, tokenizer: object):
+    """`OSError` where a folder has no words of a tokenizer, which is then made up"""
     ...

@@ -8,6 +8,7 @@ class HFSeq2Seq(HFModel):
     """An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"""
     auto: Any
     share: bool
+    forced_id: Any
     pad_token_id: Any
     start_token_id: Any
     def _check_kind(self, model): ...
@@ -36,6 +37,9 @@ class HFSeq2Seq(HFModel):
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...
+    def _try_out(self):
+        """As others are tried; where sharing fails, as in some versions, without"""
+        ...
 class Seq2SeqState(NamedTuple):
     """Prefixes that wait to be extended"""
     own: DynamicCache
@@ -44,3 +48,4 @@ class Seq2SeqState(NamedTuple):
     mask: torch.Tensor
     owner: torch.Tensor
 SHARED: Any
+_copied: Any
