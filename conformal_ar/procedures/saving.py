@@ -82,7 +82,8 @@ def _plain(name, value):
 # %% ../../nbs/procedures/08_saving.ipynb #fae26dd3
 def _saved(label, found):
     "One group of a calibration as JSON"
-    return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
+    thresholds = [t if np.isfinite(t) else str(t) for t in found.thresholds.tolist()]
+    return dict(group=group_key(label), thresholds=thresholds,
                 coverable=found.coverable, guarantee=found.guarantee.asdict(),
                 scores=np.asarray(found.scores, float).tolist())
 
@@ -102,7 +103,7 @@ def _read_setting(name, value):
 
 def _read_group(saved):
     "Label and calibration of a saved group"
-    thresholds, scores = np.array(saved["thresholds"]), np.array(saved["scores"])
+    thresholds, scores = np.array(saved["thresholds"], float), np.array(saved["scores"])
     guarantee = Guarantee(**saved["guarantee"])
     return group_label(saved["group"]), Calibrated(
         thresholds, guarantee, saved["coverable"], scores)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns
+from ..files.formats import suffix_of
 
 # %% ../../nbs/tasks/00_task.ipynb #7ba7a3a5
 class TaskOption(NamedTuple):
@@ -93,7 +94,7 @@ class Task(TaskShown):
 
     def is_table(self, path:str|Path)->bool:
         "Does the file `path`, as named, have columns? Else each line is an input"
-        return Path(path).suffix.lower() != ".txt"
+        return suffix_of(path) != ".txt"
 
     def line_inputs(self, lines:list[str])->list[Input]:
         "What the `lines` of a file without columns ask"

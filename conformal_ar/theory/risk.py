@@ -12,7 +12,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 import scipy
 
-from .checks import check_count, check_risk
+from .checks import check_risk
 
 # %% ../../nbs/theory/08_risk.ipynb #08d41b9d
 class StepLosses(NamedTuple):
