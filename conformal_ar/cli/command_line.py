@@ -72,7 +72,7 @@ _other_columns = "; --input-column (of pairs also --target-column) names another
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = "demo app train calibrate predict evaluate update".split()
+    order = "demo app train calibrate predict evaluate update answers apply".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 

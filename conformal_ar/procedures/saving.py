@@ -27,6 +27,7 @@ from ..theory.guarantee import Guarantee
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE = "conformal.json"
+LOADABLE = [] # classes whose calibrations are read; each enters where it is defined
 
 def calibration_file(folder:str|Path)->Path:
     "Where a calibration stands: in its `folder`, or the file itself"
@@ -154,8 +155,6 @@ def restored(
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
-LOADABLE = [] # classes whose calibrations are read; each enters where it is defined
-
 def saved_class(
     data:dict,       # What a file holds
     cls:type=object, # Or one that derives from it
