@@ -104,6 +104,9 @@ class HFModel(Texts):
 def no_progress_bar():
     """Hide the library's progress bar"""
     ...
+def _size_needed(path):
+    """Bytes that a file of weights must have"""
+    ...
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
