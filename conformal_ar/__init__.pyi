@@ -23,6 +23,9 @@ from .decisions.selection import select as select
 from .decisions.adaptive import AdaptiveLevelSets as AdaptiveLevelSets
 from .decisions.weighted import WeightedLevelSets as WeightedLevelSets
 from .decisions.monitor import ExchangeabilityMonitor as ExchangeabilityMonitor
+from .answers.samples import SampledSets as SampledSets
+from .answers.taking import Selection as Selection
+from .answers.claims import ClaimFilter as ClaimFilter
 from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal
 from .hf.vllm import VLLMCausal as VLLMCausal

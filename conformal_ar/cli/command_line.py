@@ -71,7 +71,7 @@ _other_columns = "; --input-column (of pairs also --target-column) names another
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
 class OneLineErrors(TyperGroup):
     "Commands whose errors are one line, with exit code 2 if they can be mended, else 1"
-    order = "demo app train calibrate predict evaluate update".split()
+    order = "demo app train calibrate predict evaluate update answers apply".split()
 
     def list_commands(self, ctx): return sorted(self.commands, key=self.order.index)
 
@@ -205,7 +205,7 @@ def writable_folder(ctx, folder):
 # %% ../../nbs/cli/00_command_line.ipynb #0b7e8760
 def check_device(device):
     "Refuse a device that this machine lacks, or that holds no numbers, such as meta"
-    from conformal_ar.hf.supported import choose_device
+    from conformal_ar.hf.placement import choose_device
     choose_device(device)
 
 # %% ../../nbs/cli/00_command_line.ipynb #336872ab

@@ -24,6 +24,7 @@ from ..procedures.saving import (
 from ..tasks.known_tasks import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
+from .answers_command import answers # noqa: F401
 from .calibrate import calibrate # noqa: F401
 from .demo import demo # noqa: F401
 from .evaluate import evaluate # noqa: F401

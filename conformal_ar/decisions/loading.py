@@ -16,7 +16,7 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
 from ..procedures.file_checks import own_name
 from ..procedures.saving import (
-    calibration_file, is_shipped, read_calibration, saved_kind)
+    calibration_file, is_shipped, read_calibration, SAVED, saved_kind)
 from .selection import select
 from ..procedures.subsets import ConformalBeamSubsets
 
@@ -32,7 +32,9 @@ def load(
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return Procedure.load(folder, model, **options)
     kept = read_calibration(folder)
-    kind = saved_kind(Procedure, kept) or PROCEDURES.get(kept["procedure"])
+    name = kept["procedure"]
+    kind = saved_kind(Procedure, kept) or SAVED.get(f"{kept['module']}.{name}")
+    kind = kind or PROCEDURES.get(name)
     if kind is None: raise ValueError(
         f"{calibration_file(folder)} holds {kept['procedure']!r:.60}, which is none of "
         f"{', '.join(PROCEDURES)}: load it with the class that saved it")
