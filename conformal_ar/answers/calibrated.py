@@ -19,7 +19,7 @@ from .tables import AnswerTable
 # %% ../../nbs/answers/01_calibrated.ipynb #db76dba1
 from ..procedures.file_checks import function_name, same_function
 from ..procedures.saving import (
-    calibration_file, read_calibration, SAVED, write_calibration)
+    calibration_file, LOADABLE, read_calibration, write_calibration)
 from ..theory.checks import (
     check_calibrated_groups, check_risk, group_key, group_label, warn_caller)
 from ..theory.groups import group_rows, input_groups
@@ -117,7 +117,7 @@ class AnswerCalibration:
     needed = () # functions that cannot be left out when it is loaded
     group = _found = None
 
-    def __init_subclass__(cls): SAVED[f"{cls.__module__}.{cls.__name__}"] = cls
+    def __init_subclass__(cls): LOADABLE.append(cls)
 
     @property
     def guarantees(self)->dict:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 import scipy
 
-from .checks import check_count, check_risk
+from .checks import check_risk
 
 # %% ../../nbs/theory/08_risk.ipynb #2173c9ad
 class StepLosses(NamedTuple):
