@@ -10,6 +10,7 @@ import inspect
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, DynamicCache
@@ -17,7 +18,8 @@ from transformers import AutoModelForCausalLM, DynamicCache
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel
-from .caches import make_blocks, select_rows, sharing, why_copied
+from .caches import (
+    grow_rows, make_blocks, padding_bias, sharing, why_copied)
 from .supported import row_tokens
 from .onnx import Compiled
 from .texts import Texts, chat_prompts, pad_rows, start_ids
@@ -138,32 +140,31 @@ def _forced(self:HFCausal, ids, mask, targets):
 class CausalState(NamedTuple):
     "Prefixes that wait to be extended"
     cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
-    mask:torch.Tensor # [B, S] of prompts, or [R, S]: 1 for tokens, 0 for padding
-    used:torch.Tensor # [R] tokens of each row, those of its prompt too; on the host
+    mask:torch.Tensor # [R, S]: 1 for tokens, 0 for padding; or the bias of prompts
+    used:np.ndarray # [R] tokens of each row, those of its prompt too
     prompt:DynamicCache=None # Keys and values of prompts, one row per input
-    owner:torch.Tensor=None # [R] which prompt each prefix continues; on the host
+    owner:np.ndarray=None # [R] which prompt each prefix continues
 
 # %% ../../nbs/hf/06_causal.ipynb #300cae97
 @patch
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
     shares = not self.copies_prompts # tried before the prompts are read
-    cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu()
+    cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu().numpy()
     self._check_positions(used)
     log_probs = self._log_probs(self._logits(ids, mask, cache=cache)[:, 0])
     if not shares: return CausalState(cache, mask, used), log_probs
-    owner = torch.arange(len(ids))
-    return CausalState(DynamicCache(), mask, used, prompt=cache, owner=owner), log_probs
+    padded = bool((used < mask.shape[1]).any())
+    return CausalState(DynamicCache(), padding_bias(mask, self.dtype) if padded else None,
+                       used, cache, np.arange(len(ids))), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
 def _continued(self:HFCausal, state, ids):
     "[R, V] logits after one token more, by rows that share their prompts"
-    used = state.used
-    blocks = make_blocks(state.owner, state.prompt, state.mask, torch.float32)
-    whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
-    if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
-    places = to_device(used[:, None] - 1 + self._first, self.device)
+    blocks = make_blocks(state.owner, state.prompt, state.mask)
+    places = state.used[:, None] - 1 + self._first
+    places = to_device(torch.from_numpy(places), self.device)
     # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
@@ -175,12 +176,13 @@ def _continued(self:HFCausal, state, ids):
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
-    used = state.used[rows] + 1
+    at = rows.numpy()
+    used = state.used[at] + 1
     self._check_positions(used)
-    new = state._replace(cache=select_rows(state.cache, rows), used=used)
+    new = state._replace(cache=grow_rows(state.cache, rows), used=used)
     last = to_device(tokens[:, None], self.device)
     if state.prompt is not None:
-        new = new._replace(owner=state.owner[rows])
+        new = new._replace(owner=state.owner[at])
         logits = self._continued(new, last)
     else:
         mask = state.mask[to_device(rows, self.device)]

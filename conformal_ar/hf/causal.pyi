@@ -2,6 +2,7 @@
 from typing import Any
 from functools import cached_property
 from typing import NamedTuple
+import numpy as np
 import torch
 from transformers import DynamicCache
 from .adapter import HFModel
@@ -68,6 +69,6 @@ class CausalState(NamedTuple):
     """Prefixes that wait to be extended"""
     cache: DynamicCache
     mask: torch.Tensor
-    used: torch.Tensor
+    used: np.ndarray
     prompt: DynamicCache = ...
-    owner: torch.Tensor = ...
+    owner: np.ndarray = ...

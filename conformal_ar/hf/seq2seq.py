@@ -8,6 +8,7 @@ __all__ = ['SHARED', 'HFSeq2Seq', 'Seq2SeqState']
 # %% ../../nbs/hf/05_seq2seq.ipynb #d0c236cc
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
@@ -15,7 +16,8 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
-from .caches import make_blocks, select_rows
+from .caches import (
+    grow_rows, make_blocks, padding_bias, select_rows)
 from .supported import row_tokens, special_id
 from .texts import pad_rows
 
@@ -78,8 +80,8 @@ class Seq2SeqState(NamedTuple):
     own:DynamicCache # Self-attention keys and values, one row per prefix
     cross:DynamicCache # Cross-attention keys and values, one row per input
     hidden:torch.Tensor # [B, S, D] encoder output
-    mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
-    owner:torch.Tensor # [R] which input each prefix belongs to; on the host
+    mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding; or its bias, where shared
+    owner:np.ndarray # [R] which input each prefix belongs to
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
@@ -102,10 +104,9 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     encoded, known, more = hidden, cross, dict(attention_mask=mask)
     if len(cross): # after the first step only the shape of what was encoded counts
         encoded = hidden[:1].expand(len(owner), -1, -1)
-        if self._shares():
-            more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
+        if self._shares(): more = dict(blocks=make_blocks(owner, cross, mask))
         else:
-            rows = to_device(owner, self.device)
+            rows = to_device(torch.from_numpy(owner), self.device)
             known, more = select_rows(cross, rows), dict(attention_mask=mask[rows])
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
                      decoder_input_ids=tokens[:, None], **more,
@@ -117,9 +118,12 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
 @patch
 def _begin(self:HFSeq2Seq, hidden, mask):
     "Take the first decoding step"
-    owner = torch.arange(len(hidden))
-    first = torch.full_like(owner, self.start_token_id)
-    return self._step(DynamicCache(), DynamicCache(), hidden, mask, owner, first)
+    owner = np.arange(len(hidden))
+    first = torch.full((len(owner),), self.start_token_id)
+    state, log_probs = self._step(DynamicCache(), DynamicCache(), hidden, mask, owner,
+                                  first)
+    if self._shares(): state = state._replace(mask=padding_bias(mask, self.dtype))
+    return state, log_probs
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
@@ -127,8 +131,8 @@ def _begin(self:HFSeq2Seq, hidden, mask):
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
-    return self._step(select_rows(state.own, rows), state.cross, state.hidden,
-                      state.mask, state.owner[rows], tokens)
+    return self._step(grow_rows(state.own, rows), state.cross, state.hidden,
+                      state.mask, state.owner[rows.numpy()], tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True
