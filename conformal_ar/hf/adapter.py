@@ -32,6 +32,7 @@ class HFModel(Texts):
     auto = None           # class of transformers that loads the model by its name
     checks = False        # on as soon as start and extend are there
     compiled_as = Compiled
+    steps = None          # recorded ones, if any
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
@@ -130,6 +131,7 @@ def _log_probs(self:HFModel, logits):
 @torch.inference_mode()
 def start(self:HFModel, inputs):
     "State and [B, V] log-probabilities of the first token"
+    if self.steps: self.steps.look(self)
     return self._begin(*self._encoded(inputs))
 
 # %% ../../nbs/hf/01_adapter.ipynb #d8c11cbc
@@ -175,7 +177,11 @@ def _try_out(self:HFModel):
 # %% ../../nbs/hf/01_adapter.ipynb #c0de0002
 @patch
 def compiled(self:HFModel)->Compiled:
-    "A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"
+    """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
+    `TypeError` for a model that cannot"""
+    if self.device.type == "cuda":
+        from conformal_ar.hf.captured import captured
+        return captured(self)
     chosen_engine("onnx")
     from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
     from conformal_ar.hf.seq2seq_graphs import GRAPHS

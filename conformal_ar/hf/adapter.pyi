@@ -11,6 +11,7 @@ class HFModel(Texts):
     auto: Any
     checks: bool
     compiled_as: Any
+    steps: Any
     device: Any
     dtype: Any
     end_token_id: Any
@@ -81,7 +82,8 @@ class HFModel(Texts):
         """`AdapterError` where scores are no function of a pair, on two rows of ids"""
         ...
     def compiled(self) -> Compiled:
-        """A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"""
+        """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
+        `TypeError` for a model that cannot"""
         ...
     @classmethod
     def from_pretrained(cls, name, device=None, dtype: torch.dtype=None, trust_remote_code: bool=False, use_safetensors: bool=True, revision: str='main', model_kwargs: dict=None, **kwargs):

@@ -160,15 +160,13 @@ def _begin(self:HFCausal, ids, mask):
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
-def _continued(self:HFCausal, state, ids):
-    "[R, V] logits after one token more, by rows that share their prompts"
-    blocks = make_blocks(state.owner, state.prompt, state.mask)
-    places = state.used[:, None] - 1 + self._first
-    places = to_device(torch.from_numpy(places), self.device)
+def _after(self:HFCausal, own, tokens, places, blocks):
+    """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
+    By rows that share what `blocks` have read"""
     # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
-        return self._logits(ids, unread, places, cache=state.cache)[:, -1]
+        return self._logits(tokens[:, None], unread, places[:, None], cache=own)[:, -1]
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
@@ -179,15 +177,20 @@ def extend(self:HFCausal, state, rows, tokens):
     at = rows.numpy()
     used = state.used[at] + 1
     self._check_positions(used)
-    new = state._replace(cache=grow_rows(state.cache, rows), used=used)
-    last = to_device(tokens[:, None], self.device)
-    if state.prompt is not None:
-        new = new._replace(owner=state.owner[at])
-        logits = self._continued(new, last)
-    else:
+    last = to_device(tokens, self.device)
+    if state.prompt is None:
         mask = state.mask[to_device(rows, self.device)]
-        new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
-        logits = self._logits(last, new.mask, cache=new.cache)[:, 0]
+        mask = torch.nn.functional.pad(mask, (0, 1), value=1)
+        new = state._replace(cache=grow_rows(state.cache, rows), used=used, mask=mask)
+        logits = self._logits(last[:, None], mask, cache=new.cache)[:, 0]
+        return new, self._log_probs(logits)
+    new, places = state._replace(used=used, owner=state.owner[at]), used - 1 + self._first
+    if self.steps and (found := self.steps(self, state.cache, rows, tokens, places,
+                                           new.owner, state.prompt, state.mask)):
+        return new._replace(cache=found[0]), self._merged(found[1])
+    new = new._replace(cache=grow_rows(state.cache, rows))
+    logits = self._after(new.cache, last, to_device(torch.from_numpy(places), last.device),
+                         make_blocks(new.owner, state.prompt, state.mask))
     return new, self._log_probs(logits)
 
 # %% ../../nbs/hf/06_causal.ipynb #16d2a5c2

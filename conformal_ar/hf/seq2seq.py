@@ -95,21 +95,37 @@ def _shares(self:HFSeq2Seq)->bool:
         self.model.set_attn_implementation("shared")
     return config._attn_implementation == "shared"
 
+@patch(as_prop=True)
+def copies_prompts(self:HFSeq2Seq)->str: # Empty where they share what was read
+    "Why every prefix has keys and values of its input"
+    if self._shares(): return ""
+    return "share is off" if not self.share else "its attention is of another kind"
+
 # %% ../../nbs/hf/05_seq2seq.ipynb #e378e161
+@patch
+def _after(self:HFSeq2Seq, own, tokens, places, blocks):
+    "[R, V] logits after `tokens` [R] of rows that share what `blocks` have read"
+    read = blocks.cross.layers[0].keys[:1, 0] # of which only the length counts
+    out = self.quiet(encoder_outputs=BaseModelOutput(read.expand(len(tokens), -1, -1)),
+                     decoder_input_ids=tokens[:, None], blocks=blocks, use_cache=True,
+                     past_key_values=EncoderDecoderCache(own, blocks.cross))
+    return out.logits[:, -1]
+
 @patch
 def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     "One token for every row: the new state and the next token's log-probabilities"
     tokens = to_device(tokens, self.device)
     self._check_positions(own.get_seq_length() + 1)
-    encoded, known, more = hidden, cross, dict(attention_mask=mask)
+    if len(cross) and self._shares():
+        logits = self._after(own, tokens, None, make_blocks(owner, cross, mask))
+        return Seq2SeqState(own, cross, hidden, mask, owner), self._log_probs(logits)
+    encoded, known, seen = hidden, cross, mask
     if len(cross): # after the first step only the shape of what was encoded counts
-        encoded = hidden[:1].expand(len(owner), -1, -1)
-        if self._shares(): more = dict(blocks=make_blocks(owner, cross, mask))
-        else:
-            rows = to_device(torch.from_numpy(owner), self.device)
-            known, more = select_rows(cross, rows), dict(attention_mask=mask[rows])
-    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
-                     decoder_input_ids=tokens[:, None], **more,
+        rows = to_device(torch.from_numpy(owner), self.device)
+        encoded, seen = hidden[:1].expand(len(owner), -1, -1), mask[rows]
+        known = select_rows(cross, rows)
+    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), attention_mask=seen,
+                     decoder_input_ids=tokens[:, None], use_cache=True,
                      past_key_values=EncoderDecoderCache(own, known))
     log_probs = self._log_probs(out.logits[:, -1])
     return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
@@ -131,8 +147,12 @@ def _begin(self:HFSeq2Seq, hidden, mask):
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
+    owner = state.owner[rows.numpy()]
+    found = self.steps and self.steps(self, state.own, rows, tokens, 0*owner, owner,
+                                      state.cross, state.mask)
+    if found: return state._replace(own=found[0], owner=owner), self._merged(found[1])
     return self._step(grow_rows(state.own, rows), state.cross, state.hidden,
-                      state.mask, state.owner[rows.numpy()], tokens)
+                      state.mask, owner, tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 HFSeq2Seq.checks = True

@@ -28,6 +28,13 @@ class HFSeq2Seq(HFModel):
     def _shares(self) -> bool:
         """Do the prefixes of an input share its cross-attention keys and values?"""
         ...
+    @property
+    def copies_prompts(self) -> str:
+        """Why every prefix has keys and values of its input"""
+        ...
+    def _after(self, own, tokens, places, blocks):
+        """[R, V] logits after `tokens` [R] of rows that share what `blocks` have read"""
+        ...
     def _step(self, own, cross, hidden, mask, owner, tokens):
         """One token for every row: the new state and the next token's log-probabilities"""
         ...
