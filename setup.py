@@ -44,7 +44,7 @@ setup(
     install_requires=cfg["requirements"].split(),
     extras_require=extras,
     packages=find_packages(include=["conformal_ar", "conformal_ar.*"]),
-    package_data={"conformal_ar": ["py.typed", "**/*.pyi", "tasks/*.txt", "cli/page/**/*", *(f"models/**/*.{o}" for o in ("safetensors", "json", "md", "txt"))]},
+    package_data={"conformal_ar": ["py.typed", "**/*.pyi", "chem/*.txt", "cli/page/**/*", *(f"models/**/*.{o}" for o in ("safetensors", "json", "md", "txt"))]},
     include_package_data=False,
     zip_safe=False,
     entry_points={

@@ -8,9 +8,9 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
-ROOMS = "theory files search procedures decisions hf jobs tasks experiments cli".split() # each imports only itself and those before it
-ONLY = dict(experiments={"experiments"}, cli={"cli"}) # who may import these
-LIBRARIES = dict(transformers={"hf", "tasks", "experiments"}, rdkit={"tasks"}, torch={*ROOMS} - {"theory", "files"}, matplotlib={"files", "cli", "experiments", "tasks"})
+ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # each imports only itself and those before it
+ONLY = dict(chem={"chem", "experiments", "cli"}, experiments={"experiments"}, cli={"cli"}) # who may import these
+LIBRARIES = dict(transformers={"hf", "tasks", "experiments"}, rdkit={"tasks", "chem"}, torch={*ROOMS} - {"theory", "files", "answers"}, matplotlib={"files", "cli", "experiments", "tasks", "chem"})
 
 
 def pages(): return sorted(o for o in nbs.rglob("*.ipynb") if not any(part[0] in "_." for part in o.relative_to(nbs).parts))

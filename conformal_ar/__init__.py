@@ -29,11 +29,16 @@ _names = {
     "hf.causal": "HFCausal",
     "hf.vllm": "VLLMCausal VLLMServer",
     "hf.masks": "Masked",
-    "tasks.product_sets": "ProductSets",
+    "chem.product_sets": "ProductSets",
 }
 _modules = {
     *(o for o in _names if "." not in o),
-    "cli", "experiments", "files", "hf", "plots", "tasks",
+    "chem", "cli", "experiments", "files", "hf", "tasks",
+}
+own_tasks = { # name to module:class; those of other packages are entry points
+    "additions": "conformal_ar.tasks.known_tasks:Additions",
+    "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactions",
+    "reactions": "conformal_ar.chem.reaction_tasks:Reactions",
 }
 _home = {name: module for module, names in _names.items() for name in names.split()}
 

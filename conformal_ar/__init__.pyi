@@ -25,4 +25,4 @@ from .hf.causal import HFCausal as HFCausal
 from .hf.vllm import VLLMCausal as VLLMCausal
 from .hf.vllm import VLLMServer as VLLMServer
 from .hf.masks import Masked as Masked
-from .tasks.product_sets import ProductSets as ProductSets
+from .chem.product_sets import ProductSets as ProductSets

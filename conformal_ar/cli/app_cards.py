@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from .command_line import explain_error, shortened
-from ..files.csv_jsonl import csv_text, delimiter_of, read_lines
+from ..files.csv_jsonl import csv_text, read_lines, table_start
 from ..jobs.batch_functions import placed, sum_up
 from ..jobs.file_blocks import member_rows
 
@@ -41,7 +41,7 @@ def error_html(e):
 # %% ../../nbs/cli/09_app_cards.ipynb #e95c1aca
 def drawn_molecule(smiles):
     "A drawing, which a click enlarges"
-    from conformal_ar.tasks.chemistry import picture
+    from conformal_ar.chem.molecules import picture
     return html_tag("span", picture(smiles, (150, 100)), class_="ca-part")
 
 def notes_html(notes):
@@ -53,7 +53,7 @@ def input_html(typed, text, notes, task):
     "What was asked, as it was understood, molecules in the order that was typed"
     drawn = html_tag("code", html.escape(text))
     if task.molecules:
-        from conformal_ar.tasks.chemistry import canonical
+        from conformal_ar.chem.molecules import canonical
         place = {canonical(m): i for i, m in enumerate(re.split("[.;>]", typed))}
         parts = sorted(text.split("."), key=lambda m: place.get(m, len(place)))
         drawn = html_tag("b", "+").join(map(drawn_molecule, parts))
@@ -83,7 +83,7 @@ def _numbers(s, i):
 def set_html(s, task):
     "The members of a set as cards: rank, probability, p-value"
     if not len(s): return html_tag("p", in_terms(_empty, task))
-    from conformal_ar.tasks.chemistry import pieces_beside
+    from conformal_ar.chem.molecules import pieces_beside
     groups = {} # first member to those with further pieces
     for i, text in enumerate([*s][:MOST_DRAWN]):
         first = s.same_product(i) if task.molecules else None
@@ -125,7 +125,7 @@ _steps = ("; p-values of two steps are not compared, and three steps at 0.9 are 
 # %% ../../nbs/cli/09_app_cards.ipynb #4d09e70e
 def candidate_html(opened, text, candidate, s, coverage, task):
     "Is a candidate in the set, its p-value and rank, and how to read them"
-    from conformal_ar.tasks.chemistry import pieces_beside, same_but_for_pieces
+    from conformal_ar.chem.molecules import pieces_beside, same_but_for_pieces
     found, notes = opened.check(text, candidate)
     found = placed(found, candidate, s)
     p, rank = found.get("candidate_p_value"), found.get("candidate_rank", 0)
@@ -247,7 +247,7 @@ _first = ("candidate_in_set", "candidate_p_value", "candidate_rank", "text", "ra
 def list_csv(records, path, task):
     "A list as CSV, separated as its file, with columns of that first, no empty ones"
     table = Path(path).suffix.lower() == ".csv"
-    separator = delimiter_of(path, read_lines(path)[0]) if table else ","
+    separator = table_start(path, read_lines(path))[0][0] if table else ","
     marked = separator == ";" or Path(path).read_bytes().startswith(b"\xef\xbb\xbf")
     records = [{c: r[c] for c in r if c != "notes"} for r in records]
     rows = [row for r in records for row in member_rows(r)]

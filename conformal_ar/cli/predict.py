@@ -42,11 +42,11 @@ def _entries(records, column):
 
 # %% ../../nbs/cli/02_predict.ipynb #30870824
 def _sdf(records):
-    from conformal_ar.tasks.structures import sdf_text
+    from conformal_ar.chem.structures import sdf_text
     return map(sdf_text, _entries(records, "text"))
 
 def _rdf(records):
-    from conformal_ar.tasks.structures import rdf_text
+    from conformal_ar.chem.structures import rdf_text
     yield "$RDFILE 1\n$DATM\n"
     yield from map(rdf_text, _entries(records, "reaction"))
 
@@ -101,7 +101,7 @@ def _is_file(data): # else it is an input itself; os.path bears names that are t
 
 # %% ../../nbs/cli/02_predict.ipynb #acb7e8f4
 def _picture(folder, guarantee, line, s):
-    from conformal_ar.tasks.chemistry import draw
+    from conformal_ar.chem.molecules import draw
     draw(s, folder/f"{line:05d}.png", guarantee)
 
 # %% ../../nbs/cli/02_predict.ipynb #f836a978

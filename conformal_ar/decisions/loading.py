@@ -14,6 +14,7 @@ from ..search.autoregressive import Autoregressor
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
+from ..procedures.file_checks import own_name
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, saved_kind)
 from .selection import select
@@ -42,7 +43,7 @@ def model_notes(folder:str)->dict: # Names of model, task and canonicalize, or N
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     noted = {name: kept["notes"].get(name) for name in ("model", "task")}
-    return noted | dict(canonicalize=kept["canonicalize"])
+    return noted | dict(canonicalize=own_name(kept["canonicalize"]))
 
 # %% ../../nbs/decisions/00_loading.ipynb #c861fd08
 def read_notes(

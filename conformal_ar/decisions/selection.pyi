@@ -5,43 +5,6 @@ import numpy as np
 from ..search.autoregressive import Autoregressor
 from ..theory.guarantee import Selected
 from ..procedures.procedure import Procedure
-def selection_p_values(scores: np.ndarray, wrong: np.ndarray, n_cal: int) -> np.ndarray:
-    """(1 + number of wrong pairs that score as high)/(n + 1) (Jin & Candès 2023)
-
-    scores: [m] of the answers, higher is surer
-    wrong: [w] of the calibration pairs whose best answer is wrong
-    n_cal: All calibration pairs, n ≥ w"""
-    ...
-def benjamini_hochberg(p_values: np.ndarray, fdr: float) -> np.ndarray:
-    """Those at most fdr·r/m, for the largest r that so many pass (1995)
-
-    p_values: [m]
-    fdr: Most wrong among those taken, on average, in (0, 1)"""
-    ...
-def cutoff_p_values(scores: np.ndarray, right: np.ndarray, cutoffs: np.ndarray, error: float) -> np.ndarray:
-    """Exact p-values of: above this cut-off more than `error` of the answers are wrong
-
-    scores: [n] of calibration pairs
-    right: [n] is the best answer right?
-    cutoffs: [c] thresholds that other data suggest
-    error: Most wrong among those answered, in (0, 1)"""
-    ...
-def choose_cutoffs(scores: np.ndarray, right: np.ndarray, error: float) -> np.ndarray:
-    """Thresholds to test, and where to start; `ValueError` where no score is finite
-
-    scores: [n] of pairs that do not calibrate
-    right: [n] is the best answer right?
-    error: Most wrong among those answered, in (0, 1)"""
-    ...
-def passing_cutoff(scores: np.ndarray, right: np.ndarray, cutoffs: np.ndarray, error: float, confidence: float) -> float:
-    """The last cut-off before one fails (Learn then Test, Angelopoulos et al. 2021)
-
-    scores: [n] of calibration pairs
-    right: [n] is the best answer right?
-    cutoffs: [c] from choose_cutoffs, on other data
-    error: Most wrong among those answered, in (0, 1)
-    confidence: That it holds, over calibration sets, in (0, 1)"""
-    ...
 SCORES: Any
 class select(Procedure):
     """Takes best answers such that few of those taken are wrong.

@@ -41,7 +41,7 @@ from ..hf.hub import open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..procedures.levelsets import ConformalLevelSets
 from ..jobs.scale import predict_file
-from ..tasks.edit_rules import script_rules
+from ..chem.edit_rules import script_rules
 from ..files.csv_jsonl import jsonl_text
 
 # %% ../../nbs/experiments/10_bench.ipynb #338eb031

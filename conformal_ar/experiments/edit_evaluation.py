@@ -20,11 +20,11 @@ import numpy as np
 
 from ..decisions.loading import load
 from ..files.whole_files import write_results, write_text
-from ..tasks.chemistry import canonical
-from ..tasks.edit_answers import load_edits
-from ..tasks.edit_training import further_reactions
-from ..tasks.mapped_edits import round_trip
-from ..tasks.product_sets import ProductSets
+from ..chem.molecules import canonical
+from ..chem.edit_answers import load_edits
+from ..chem.edit_rows import further_reactions
+from ..chem.mapped_edits import round_trip
+from ..chem.product_sets import ProductSets
 from ..tasks.reaction_archives import (
     find_archive, load_reactions, read_archive)
 from ..tasks.reaction_files import reaction_texts, remove_stereo

@@ -21,8 +21,9 @@ from fastcore.basics import patch
 
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
-from ..files.csv_jsonl import (BadRow, at, check_encoding, csv_lists,
-    csv_row, csv_rows, csv_text, delimiter_of, json_rows, jsonl_text)
+from ..files.csv_jsonl import (BadRow, at, csv_header,
+    csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start)
+from ..files.formats import check_format
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):
@@ -52,25 +53,17 @@ def _text_spans(file, delimiter, size, line):
         yield at, length, line
         at, line, held = at + length, line + n, held[n:]
 
-# %% ../../nbs/jobs/00_file_blocks.ipynb #cd8433b1
-def _header(lines, delimiter):
-    "The columns of a CSV file, and how many lines stand before its first row"
-    rows = csv_lists(lines, delimiter)
-    _, names = next(rows, (1, []))
-    begin, _ = next(rows, (len(lines) + 1, None))
-    list(csv_rows(lines[:begin - 1], delimiter)) # says what is wrong with the names
-    return names, begin - 1
-
 # %% ../../nbs/jobs/00_file_blocks.ipynb #37d8ff76
 def _text_blocks(path, size, plain):
     "Columns in a header, what separates them, and the blocks of a text file"
     with open(path, "rb") as file:
-        check_encoding(head := file.read(4))
+        check_format(path, head := file.read(1000))
+        if head[:2] == b"\x1f\x8b": raise ValueError("packed: unpack it first")
         start = 3*head.startswith(b"\xef\xbb\xbf") # the mark of UTF-8
         file.seek(start)
         first = _lines(b"".join(islice(file, 1000)))
-        delimiter = None if plain else delimiter_of(path, first[0] if first else "")
-        header, n = _header(first, delimiter) if delimiter else (None, 0)
+        delimiter, n = (None, 0) if plain else table_start(path, first)
+        header, n = csv_header(first, delimiter, n) if delimiter else (None, 0)
         file.seek(start + len(_bytes(first[:n])))
         return header, delimiter, _spans(_text_spans(file, delimiter, size, 1 + n))
 
@@ -100,7 +93,7 @@ class Blocks:
     size:int          # Most lines of a block; rows in Parquet
     spans:np.ndarray=field(repr=False) # [n, 3] where each block is, and its first line
     header:list|None=None   # Columns of a CSV file
-    delimiter:str|None=None # What separates them
+    delimiter:str|None=None # What separates them, and a space if padded
     plain:bool=False        # Are its lines texts, and no rows?
     def __len__(self): return len(self.spans)
 

@@ -16,9 +16,6 @@ def _whole(lines, delimiter):
 def _text_spans(file, delimiter, size, line):
     """(first byte, bytes, first line) of each block, from where the file stands"""
     ...
-def _header(lines, delimiter):
-    """The columns of a CSV file, and how many lines stand before its first row"""
-    ...
 def _text_blocks(path, size, plain):
     """Columns in a header, what separates them, and the blocks of a text file"""
     ...

@@ -12,8 +12,11 @@ def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     ...
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
-    def __init__(self, params: object, lr: float, momentum: float=0.95):
-        """For matrices `params`, at rate `lr`, `momentum` the weight of the past"""
+    def __init__(self, params: object, lr: object, momentum: float=0.95, weight_decay: float=0.0):
+        """params: Matrices
+        lr: Rate; a tensor where steps are captured
+        momentum: The weight of the past
+        weight_decay: Share of a weight that a step at rate 1 takes away"""
         ...
     def look_ahead(self, p: torch.Tensor, momentum: float):
         """The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"""
@@ -62,10 +65,15 @@ class Run:
     def load(self):
         """Go on from the checkpoint; `ValueError` if it is of another preset or seed"""
         ...
-    def train_step(self, batch: object, share: float=1.0) -> float:
-        """One step on a batch
+    def update(self, batch: object) -> torch.Tensor:
+        """Forward, backward, and a step of each optimiser
 
-        batch: As losses takes it
+        batch: As losses takes it"""
+        ...
+    def train_step(self, batch: object, share: float=1.0) -> torch.Tensor:
+        """One step on a batch, at the rates of its place in the run
+
+        batch: As losses takes it; its length is that of its pairs
         share: Of the rates"""
         ...
     def run(self, batches: object, minutes: float=math.inf, steps: int | None=None, decay: float=0.0, every: float=3.0, look: Callable | None=None):
@@ -79,6 +87,31 @@ class Run:
         look: Of the run, every 50 steps: more for the curve"""
         ...
 _counts: Any
+class MeanWeights:
+    """The mean of a network's weights over the last part of a run"""
+    mean: Any
+    n: Any
+    net: Any
+    def __init__(self, net: torch.nn.Module): ...
+    def add(self):
+        """Count the weights as they are"""
+        ...
+    def swap(self):
+        """Exchange the weights and their mean"""
+        ...
+class CapturedUpdate:
+    """Steps of a run as CUDA graphs, one for each bucket"""
+    eager: Any
+    graphs: Any
+    pool: Any
+    seen: Any
+    def __init__(self, run: Run): ...
+    def __call__(self, batch: tuple) -> torch.Tensor:
+        """A step on a bucket and which `rows` of it, a named tuple"""
+        ...
+    def record(self, batch: tuple) -> tuple:
+        """The graph of a step on `batch`"""
+        ...
 def collator(tokenizer: object):
     """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
     ...

@@ -85,10 +85,10 @@ def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
 
 # %% ../../nbs/theory/06_checks.ipynb #d358497e
 def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|None,
-                    population:str|None, kinds:tuple):
+                    population:str|None, kinds:tuple, event:str|None=None):
     """`ValueError` for what no calibration can guarantee.
     `coverage` and its `kind`, one of `kinds`, after `k` of `n` scores were dropped,
-    with `confidence` or None, for a `population`: `TypeError` unless a text or None"""
+    with `confidence` or None, for a `population`, of an `event`: texts, or None"""
     if kind not in kinds: raise ValueError(
         f"kind must be one of {', '.join(kinds)}; got {kind!r}")
     if not 0 <= float(coverage) <= 1: raise ValueError(
@@ -99,8 +99,9 @@ def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|Non
         f"coverage {float(coverage)} is above 1 - k/(n_cal+1) = {most}")
     if kind in ("pac", "post-hoc") and confidence is None: raise ValueError(
         f"kind {kind!r} needs confidence, the probability that it holds")
-    if not isinstance(population, str|None): raise TypeError(
-        f"population must be a text or None, not {population!r:.60}")
+    for name, text in dict(population=population, event=event).items():
+        if not isinstance(text, str|None): raise TypeError(
+            f"{name} must be a text or None, not {text!r:.60}")
 
 # %% ../../nbs/theory/06_checks.ipynb #b026aaff
 def group_key(label:object)->str: # The label as JSON

@@ -17,7 +17,8 @@ from fastcore.basics import patch
 from .checks import check_count, check_guarantee, check_risk
 
 # %% ../../nbs/theory/03_guarantee.ipynb #4a09226d
-KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr")
+KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr",
+         "risk")
 
 # %% ../../nbs/theory/03_guarantee.ipynb #3c01b762
 @dataclass(frozen=True, repr=False)
@@ -29,11 +30,13 @@ class Guarantee:
     k:int                       # Calibration scores dropped, over all steps
     confidence:float|None=None  # Probability that it holds, where it may fail
     population:str|None=None    # Which pairs; None: those like the calibration pairs
+    event:str|None=None         # What has the coverage, or the risk; None: see above
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
         check_guarantee(
-            self.coverage, self.kind, n, k, self.confidence, self.population, KINDS)
+            self.coverage, self.kind, n, k, self.confidence, self.population, KINDS,
+            self.event)
         coverage, sure = float(self.coverage), self.confidence
         if sure is not None: sure = float(check_risk(sure, "confidence"))
         for f, value in dict(coverage=coverage, n_cal=n, k=k, confidence=sure).items():
@@ -60,6 +63,7 @@ def rounded_down(
 _meaning = dict(marginal="on average over calibration sets",
                 group="within the group, on average over calibration sets",
                 weighted="on average, where the likelihood ratios are right",
+                risk="on average over calibration sets",
                 adaptive="in the long run",
                 fdr="on average over lists and calibration sets, where a list of which "
                     "none is taken counts as 0")
@@ -71,7 +75,8 @@ def __repr__(self:Guarantee):
     more = "" if self.confidence is None else f", confidence={self.confidence:g}"
     if self.population: more += f", population={self.population!r}"
     least = rounded_down(self.coverage, places)
-    return (f"Guarantee(coverage={least}, kind={self.kind!r}, "
+    what = f"coverage={least}" if self.kind != "risk" else f"risk={1 - least:g}"
+    return (f"Guarantee({what}, kind={self.kind!r}, "
             f"n_cal={self.n_cal}{more})")
 
 # %% ../../nbs/theory/03_guarantee.ipynb #4dc9553a
@@ -84,7 +89,10 @@ def _repr_markdown_(self:Guarantee):
     elif sure: how = f"with confidence {sure:g} over calibration sets"
     whose = f", for {self.population}" if self.population else ""
     least = rounded_down(self.coverage, 4)
-    what = f"A set contains the target with probability at least **{least:.4g}**"
+    what = (f"{self.event or 'A set contains the target'} with probability at least "
+            f"**{least:.4g}**")
+    if self.kind == "risk": what = (f"The expected {self.event or 'loss of a set'} is "
+                                    f"at most **{1 - least:.4g}**")
     if self.kind == "fdr": what = ("Of the answers taken" + " from a list"*(not sure)
         + f", the share wrong is at most **{1 - least:.4g}**")
     return f"{what}, {how}{whose} ({self.kind}; {self.n_cal:,} calibration pairs)."
@@ -147,7 +155,8 @@ def at_confidence(self:Guarantee,
     "A statement about this calibration set (Vovk 2012, proposition 2)"
     whose = self.population or ("inputs of the group" if self.kind == "group" else None)
     least = self.lower_bound(confidence)
-    return Guarantee(least, "pac", self.n_cal, self.k, confidence, whose)
+    return Guarantee(least, "pac", self.n_cal, self.k, confidence, whose,
+                     self.event)
 
 # %% ../../nbs/theory/03_guarantee.ipynb #6c54d6db
 @patch
