@@ -18,7 +18,7 @@ from transformers.utils import logging
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, log_probs_of
+from .precision import ROUNDING, is_exact, log_probs_of
 from conformal_ar.hf.supported import (
     check_pair, choose_device, prepare_model, special_ids, check_paths, check_tokens,
     fingerprint_of)
@@ -62,8 +62,8 @@ class HFModel(Texts):
 # %% ../../nbs/hf/01_adapter.ipynb #9a634aa7
 @patch(as_prop=True)
 def scores_by_decoding(self:HFModel):
-    "Are targets scored along the path of decoding, as in half precision?"
-    return self.dtype in (torch.bfloat16, torch.float16)
+    "Are targets scored along the path of decoding, as in half precision and TF32?"
+    return not is_exact(self.dtype, self.device)
 
 @patch(as_prop=True)
 def score_rounding(self:HFModel):
@@ -108,6 +108,18 @@ def quiet(self:HFModel):
         "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
+
+@patch(as_prop=True)
+def max_rows(self:HFModel)->int: # 1,024 on a CPU
+    "Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"
+    if self.device.type != "cuda": return 1024
+    free = torch.cuda.mem_get_info(self.device)[0]
+    free += torch.cuda.memory_reserved(self.device)
+    free -= torch.cuda.memory_allocated(self.device)
+    config = self.model.config.get_text_config(decoder=True)
+    # six tables of logits, and three copies of what 64 tokens keep
+    row = 24*self.vocab_size + 3*64*2*config.num_hidden_layers*config.hidden_size*4
+    return min(16_384, max(1024, 1 << (free//row).bit_length() - 1))
 
 @patch(as_prop=True)
 def vocab_size(self:HFModel)->int:
@@ -169,7 +181,7 @@ def _trial_rows(self:HFModel):
 @patch
 def _try_out(self:HFModel):
     "`AdapterError` where scores are no function of a pair, on two rows of ids"
-    rows, exact = self._trial_rows(), self.dtype in (torch.float32, torch.float64)
+    rows, exact = self._trial_rows(), is_exact(self.dtype, self.device)
     targets = torch.tensor([rows[0], rows[0][::-1]])
     # random tokens are improbable, and half precision rounds their scores the most
     check_adapter(self, rows, targets, tolerance=1e-3 if exact else 2.)

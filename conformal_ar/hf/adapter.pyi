@@ -32,7 +32,7 @@ class HFModel(Texts):
     def __repr__(self): ...
     @property
     def scores_by_decoding(self):
-        """Are targets scored along the path of decoding, as in half precision?"""
+        """Are targets scored along the path of decoding, as in half precision and TF32?"""
         ...
     @property
     def score_rounding(self):
@@ -51,6 +51,10 @@ class HFModel(Texts):
     @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
+        ...
+    @property
+    def max_rows(self) -> int:
+        """Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"""
         ...
     @property
     def vocab_size(self) -> int:

@@ -20,6 +20,7 @@ from ..search.score_checks import AdapterError
 from .adapter import HFModel
 from .caches import (
     grow_rows, make_blocks, padding_bias, sharing, why_copied)
+from .precision import is_exact
 from .supported import row_tokens
 from .onnx import Compiled
 from .texts import Texts, chat_prompts, pad_rows, start_ids
@@ -210,7 +211,7 @@ def _try_out(self:HFCausal):
     whole = torch.cat([ids, ids], 1) # prompt and target are alike
     plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
     apart = (plain.gather(2, ids[..., None])[..., 0] - self.score([row], ids)).abs()
-    if apart.max() > (1e-3 if self.dtype == torch.float32 else 2): raise AdapterError(
+    if apart.max() > (1e-3 if is_exact(self.dtype, self.device) else 2): raise AdapterError(
         type(self.model).__name__, "gives other probabilities under the positions and "
         "masks of HFCausal than by itself", f"{apart.max():.2g} nats", "use another")
 
