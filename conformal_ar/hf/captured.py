@@ -19,7 +19,6 @@ from torch.utils._pytree import tree_leaves, tree_map
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from .adapter import HFModel
 from .caches import Blocks, Slot, Stack, stacked
 from .onnx import lay_rows
 from ..search.inputs_and_ids import to_device
@@ -128,7 +127,7 @@ class Steps:
         self.lock, self.replayed, self.eager = Lock(), 0, 0
         self.pool = self.weights = None
 
-    def look(self, ar:HFModel):
+    def look(self, ar:object):
         "Drop recordings whose weights have moved; those changed in place are read"
         now = [p.data_ptr() for p in ar.model.parameters()]
         if now != self.weights: self.forget()
@@ -160,7 +159,7 @@ def recorded(cross:DynamicCache, R:int):
 
 # %% ../../nbs/hf/12_captured.ipynb #ca120022
 @patch
-def __call__(self:Steps, ar:HFModel, own:DynamicCache, rows:torch.Tensor,
+def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
              tokens:torch.Tensor, places:np.ndarray, owner:np.ndarray,
              cross:DynamicCache, bias:torch.Tensor|None):
     """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
@@ -202,7 +201,7 @@ def __call__(self:Steps, ar:HFModel, own:DynamicCache, rows:torch.Tensor,
         return Stack(new[:, :R].clone(), free=False), out[:R].clone()
 
 @patch
-def step(self:Steps, ar:HFModel, kept:torch.Tensor, hidden:torch.Tensor,
+def step(self:Steps, ar:object, kept:torch.Tensor, hidden:torch.Tensor,
          new:torch.Tensor, out:torch.Tensor, shape:tuple, tokens:torch.Tensor,
          places:torch.Tensor, laid:torch.Tensor, place:torch.Tensor,
          of:torch.Tensor=None):
@@ -219,7 +218,7 @@ def step(self:Steps, ar:HFModel, kept:torch.Tensor, hidden:torch.Tensor,
 
 # %% ../../nbs/hf/12_captured.ipynb #ca120024
 def captured(
-    ar:HFModel, # The model, on any device
+    ar:object, # The model, on any device
 ): # A copy whose steps are recorded
     "A model that replays its steps; `TypeError` where the prefixes of an input share nothing"
     if why := ar.copies_prompts: raise TypeError(

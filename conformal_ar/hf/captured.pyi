@@ -4,7 +4,6 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import DynamicCache
-from .adapter import HFModel
 def bucket(n: int, halves: bool=False):
     """The least power of two from `n` on, or with `halves` 1.5 times one from 6 on"""
     ...
@@ -56,20 +55,20 @@ class Steps:
     def forget(self):
         """Drop all recordings"""
         ...
-    def look(self, ar: HFModel):
+    def look(self, ar: object):
         """Drop recordings whose weights have moved; those changed in place are read"""
         ...
     def shared(self, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of inputs [2·layers, B, K, S, d], and their bias, at their places.
         `cross` of inputs and the `bias` of their padding"""
         ...
-    def __call__(self, ar: HFModel, own: DynamicCache, rows: torch.Tensor, tokens: torch.Tensor, places: np.ndarray, owner: np.ndarray, cross: DynamicCache, bias: torch.Tensor | None):
+    def __call__(self, ar: object, own: DynamicCache, rows: torch.Tensor, tokens: torch.Tensor, places: np.ndarray, owner: np.ndarray, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
         `own` of prefixes of the model `ar`, of which `rows` [R] go on with `tokens` [R], at
         `places` [R] of their texts; `owner` [R] is the input of each; `cross` and `bias`
         are of inputs"""
         ...
-    def step(self, ar: HFModel, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor=None):
+    def step(self, ar: object, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor=None):
         """What is recorded: log-probabilities go to `out`, keys and values to `new`.
         Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; rows are
         `laid` in a block `shape` at their `place`; the rest as in a call"""
@@ -77,7 +76,7 @@ class Steps:
 def recorded(cross: DynamicCache, R: int):
     """Are steps of `R` rows over what is read in `cross` recorded?"""
     ...
-def captured(ar: HFModel):
+def captured(ar: object):
     """A model that replays its steps; `TypeError` where the prefixes of an input share nothing
 
     ar: The model, on any device"""
