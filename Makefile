@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-more test-vllm lab export clean-notebooks readme results docs check-docs build clean
+.PHONY: help demo test test-more test-vllm test-settings test-versions lab export clean-notebooks readme results docs check-docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -28,6 +28,14 @@ test-more: .venv/more node_modules ## run the cells flagged more too: those that
 
 test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py
+
+test-settings: .venv/dev ## run the notebooks as other processors round, with one and two threads
+	$(BIN)/python .ci/test.py --setting all
+
+test-versions: .venv/dev ## run them with the lowest and the newest versions, and a page with every transformers 5
+	$(BIN)/python .ci/versions.py lowest
+	$(BIN)/python .ci/versions.py newest
+	$(BIN)/python .ci/versions.py transformers
 
 lab: .venv/lab           ## open the notebooks in JupyterLab; LAB=--no-browser on a machine far away
 	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab $(LAB) nbs

@@ -17,6 +17,14 @@ root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", "conformal_ar"
 times_file = root/".ci/__pycache__/notebook_times.json"  # of the last run, to start with the slowest; git ignores it
 PASS, FAIL, SKIP = 0, 1, 77
+SPENT = "seconds of processor time: "  # a notebook's last line
+# Processors that round otherwise, threads and orders of sets: `--setting all` runs the notebooks in each.
+SETTINGS = {
+    "sse": dict(ATEN_CPU_CAPABILITY="default", ONEDNN_MAX_CPU_ISA="SSE41", OPENBLAS_CORETYPE="Nehalem",
+                OMP_NUM_THREADS="1", PYTHONHASHSEED="1"),
+    "avx2": dict(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2", OPENBLAS_CORETYPE="Haswell",
+                 OMP_NUM_THREADS="2", PYTHONHASHSEED="2"),
+    "native": dict(OMP_NUM_THREADS="1", PYTHONHASHSEED="3")}
 
 
 def command(name): return [str(Path(sys.executable).parent/name)]
@@ -118,7 +126,7 @@ def flagged(paths, flags):
 def environment(workers):
     "The environment of a notebook: the package in this working tree, and a fair share of the processor's cores."
     threads = str(max(1, len(os.sched_getaffinity(0)) // workers) if hasattr(os, "sched_getaffinity") else 1)
-    env = dict(os.environ, PYTHONPATH=str(root), OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads,
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])]), OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads,
                OMP_WAIT_POLICY="PASSIVE")  # threads that spin are ruinous on busy cores
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     for key, value in dict(TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1", PYTHONUNBUFFERED="1",
@@ -137,6 +145,7 @@ def run_here(path, flags):
     front = getattr(NBProcessor(path, procs=FrontmatterProc, process=True).nb, "frontmatter_", {})
     if str2bool(front.get("skip_exec", False)): sys.exit(SKIP)
     passed, _ = test_nb(path, skip_flags=get_config().tst_flags.split(), force_flags=flags.split(), basepath=root)
+    print(f"{SPENT}{sum(os.times()[:4]):.0f}")
     sys.exit(PASS if passed else FAIL)
 
 def in_process(path, flags, env, limit):
@@ -152,7 +161,7 @@ def in_process(path, flags, env, limit):
         return code, f"{log.read()}\n{end}"
 
 def run_notebook(path, flags, env, limit):
-    "Run the notebook at `path`, and say what became of it: a word, and the seconds it took."
+    "Run the notebook at `path`, and say what became of it: a word, and the seconds of time and of processors."
     start, crash = time.time(), ""
     code, text = in_process(path, flags, env, limit)
     if flags and code < 0: # a signal: engines and clusters crash at times; once more, and the crash is shown
@@ -160,27 +169,30 @@ def run_notebook(path, flags, env, limit):
         code, text = in_process(path, flags, env, limit)
     seconds = time.time() - start
     word = {PASS: "ok", SKIP: "skipped"}.get(code, "FAILED")
-    report = f"{word:<8}{label(path)}" + ("" if code == SKIP else f"  {seconds:.0f} s")
+    spent = sum(map(float, re.findall(rf"(?m)^{SPENT}(\d+)$", text)))
+    report = f"{word:<8}{label(path)}" + ("" if code == SKIP else f"  {seconds:.0f} s, processor {spent:.0f} s")
     if word == "FAILED" or crash: report += "\n        " + (text*(word == "FAILED") + crash).strip().replace("\n", "\n        ")
     print(report, flush=True)
-    return word, seconds
+    return word, seconds, spent
 
-def run_notebooks(names, flags, workers, limit):
+def run_notebooks(names, flags, workers, limit, setting={}):
     "Run the notebooks: how many passed, failed and were skipped."
     try: times = json.loads(times_file.read_text())
     except (OSError, ValueError): times = {}
     # the slowest first; while nothing is known, the last ones, which run real models
     paths = sorted(reversed(house.named(names)), key=lambda o: -times.get(label(o), 1e9))
     if flags and not names: paths = flagged(paths, flags)
-    env = environment(workers)
+    env = environment(workers) | setting
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(lambda o: run_notebook(o, flags, env, limit), paths))
-    times |= {label(path): round(seconds, 1) for path, (_, seconds) in zip(paths, results)}
+    times |= {label(path): round(seconds, 1) for path, (_, seconds, _) in zip(paths, results)}
     try:
         times_file.parent.mkdir(exist_ok=True)
         times_file.write_text(json.dumps(times))
     except OSError: pass
-    return [sum(word == o for word, _ in results) for o in ("ok", "FAILED", "skipped")]
+    most, slowest = max(((spent, label(path)) for path, (*_, spent) in zip(paths, results)), default=(0, "none"))
+    print(f"processor {sum(spent for *_, spent in results)/60:.1f} min, at most {most:.0f} s, in {slowest}")
+    return [sum(word == o for word, *_ in results) for o in ("ok", "FAILED", "skipped")]
 
 
 def main():
@@ -189,12 +201,17 @@ def main():
     parser.add_argument("--flags", default="", help="flags of cells to run too, such as slow; without names, only in the notebooks that hold such cells, and no checks")
     parser.add_argument("--workers", type=int, default=2, help="notebooks run at the same time")
     parser.add_argument("--limit", type=float, default=1200, help="seconds after which a notebook is stopped")
+    parser.add_argument("--setting", choices=[*SETTINGS, "all"], help="run the notebooks in this setting, or in each, without the checks")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.here: run_here(Path(args.names[0]), args.flags)
-    wrong = 0 if args.names or args.flags else run_checks()
-    if not (args.names or args.flags): wrong += subprocess.run([sys.executable, root/".ci/counts.py"]).returncode
-    passed, failed, skipped = run_notebooks(args.names, args.flags, args.workers, args.limit)
+    some, counts = args.names or args.flags or args.setting, []
+    wrong = 0 if some else run_checks() + subprocess.run([sys.executable, root/".ci/counts.py"]).returncode
+    for name in SETTINGS if args.setting == "all" else [args.setting]:
+        setting = SETTINGS.get(name, {})
+        if setting: print(f"{name}: {' '.join(f'{k}={v}' for k, v in setting.items())}", flush=True)
+        counts.append(run_notebooks(args.names, args.flags, args.workers, args.limit, setting))
+    passed, failed, skipped = map(sum, zip(*counts))
     if wrong: print(f"{wrong} of the checks above failed: see what to run there")
     if args.names and not passed + failed + skipped: print("no notebook of that name")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)

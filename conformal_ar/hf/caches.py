@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['select_rows', 'Slot', 'Stack', 'stacked', 'grow_rows', 'Blocks', 'padding_bias', 'make_blocks', 'attend_to_blocks',
-           'shared_attention', 'sharing', 'why_copied']
+           'shared_attention', 'sharing', 'set_attention', 'why_copied']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
 import copy, weakref
@@ -243,6 +243,22 @@ def sharing(blocks:Blocks|None):
 # %% ../../nbs/hf/03_caches.ipynb #adaae09f
 _reasons = weakref.WeakKeyDictionary() # models that were tried: why they copy prompts
 
+def set_attention(model:torch.nn.Module, kind:str)->bool: # False: it keeps its own
+    """Set the attention of a model and its stacks; `TypeError` where a stack keeps its
+    own. Stacks may have copies of the configuration, as those of T5 do: transformers
+    5.15 to 5.19 pass by them"""
+    model.set_attn_implementation(kind)
+    if model.config._attn_implementation != kind: return False
+    stacks = [m.config for m in model.modules()
+              if type(getattr(m, "config", None)) is type(model.config)]
+    for own in stacks:
+        if own._attn_implementation != kind: own._attn_implementation = kind
+    left = {own._attn_implementation for own in stacks} - {kind}
+    if left: raise TypeError(f"the attention of a stack of {type(model).__name__} could "
+        f"not be set to {kind!r}: it stays {', '.join(map(repr, left))}")
+    return True
+
+
 # %% ../../nbs/hf/03_caches.ipynb #4a580017
 @torch.inference_mode()
 def why_copied(ar:object):
@@ -255,12 +271,11 @@ def why_copied(ar:object):
         return "attention is in chunks"
     _reasons[model] = "" # so that the trial shares
     try:
-        model.set_attn_implementation("shared")
-        if config._attn_implementation != "shared":
+        if not set_attention(model, "shared"):
             raise TypeError("its attention cannot be exchanged")
         ar._try_out()
     except torch.OutOfMemoryError: raise
     except Exception as e:
-        model.set_attn_implementation(kind)
+        set_attention(model, kind)
         _reasons[model] = (str(e).strip() or type(e).__name__).splitlines()[0]
     return _reasons[model]

@@ -23,7 +23,7 @@ from .caches import (
 from .precision import is_exact
 from .supported import row_tokens
 from .onnx import Compiled
-from .texts import Texts, chat_prompts, pad_rows, start_ids
+from .texts import Texts, chat_options, chat_prompts, pad_rows, start_ids
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class PromptTexts(Texts): "Prompts and what follows them, as ids"
@@ -42,7 +42,7 @@ class HFCausal(PromptTexts, HFModel):
         tokenizer:object, # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best
         dtype:torch.dtype=None, # To convert the weights to, in place; None: as they are
-        chat:bool=False # Put inputs into the tokenizer's chat template?
+        chat:bool|dict=False # Put inputs into the chat template? Or its arguments
     ):
         self.chat = chat
         super().__init__(model, tokenizer, device, dtype)
@@ -68,9 +68,8 @@ class HFCausal(PromptTexts, HFModel):
 @patch
 def _find_tokens(self:HFCausal):
     HFModel._find_tokens(self)
-    if self.chat and not getattr(self.tokenizer, "chat_template", None):
-        raise ValueError("the tokenizer has no chat template, which chat=True needs: "
-                         "set tokenizer.chat_template, or give whole prompts")
+    chat_options(self.tokenizer, self.chat)
+
 
 # %% ../../nbs/hf/06_causal.ipynb #e1194cb4
 @patch
@@ -84,13 +83,15 @@ def _ids(self:PromptTexts, texts, target=False):
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03
 @patch
 def _texts(self:PromptTexts, inputs):
-    if not self.chat or isinstance(inputs, str): return inputs
-    return chat_prompts(self.tokenizer, inputs)
+    if self.chat is False or isinstance(inputs, str): return inputs
+    return chat_prompts(self.tokenizer, inputs, **chat_options(self.tokenizer, self.chat))
 
 @patch
 def _also_seen(self:HFCausal):
-    template = self.tokenizer.chat_template if self.chat else None
-    return [template, self.other_ends] if self.chat or self.other_ends else []
+    template = self.tokenizer.chat_template if self.chat is not False else None
+    seen = [template, self.other_ends] if template or self.other_ends else []
+    return [*seen, sorted(self.chat.items())] if isinstance(self.chat, dict) else seen
+
 
 # %% ../../nbs/hf/06_causal.ipynb #b3b6eb3b
 @patch

@@ -28,12 +28,12 @@ class HFCausal(PromptTexts, HFModel):
     share: bool
     compiled_as: Any
     chat: Any
-    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool=False):
+    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool | dict=False):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best
         dtype: To convert the weights to, in place; None: as they are
-        chat: Put inputs into the tokenizer's chat template?"""
+        chat: Put inputs into the chat template? Or its arguments"""
         ...
     def _check_kind(self, model): ...
     @cached_property

@@ -125,7 +125,8 @@ class Compiled(Texts):
         fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",
-                     "other_ends", "positions", "vocab_size", "read_size", "chat"):
+                     "other_ends", "positions", "vocab_size", "read_size", "chat",
+                     "forced_id"):
             setattr(self, name, getattr(texts, name))
         self.engine, self._fingerprint = Engine(graphs), fingerprint
 
@@ -165,8 +166,9 @@ def start(self:Compiled, inputs):
     mask = (width < length[:, None]).astype(np.int64)
     known = self.engine.runs[0](dict(ids=padded, mask=mask))
     places = 0*owner if self.start_token_id is not None else length
-    return self._step(self.engine.no_past(), known, owner, places, 0*owner,
-                      0*owner + first)
+    state, log_probs = self._step(self.engine.no_past(), known, owner, places, 0*owner,
+                                  0*owner + first)
+    return state, self._begun(log_probs)
 
 @patch
 def extend(self:Compiled, state, rows, tokens):

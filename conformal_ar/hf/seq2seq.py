@@ -6,6 +6,7 @@
 __all__ = ['SHARED', 'HFSeq2Seq', 'Seq2SeqState']
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #d0c236cc
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from transformers.modeling_outputs import BaseModelOutput
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
 from .caches import (
-    grow_rows, make_blocks, padding_bias, select_rows)
-from .supported import row_tokens, special_id
+    grow_rows, make_blocks, padding_bias, select_rows, set_attention)
+from .supported import row_tokens, special_id, special_ids
 from .texts import pad_rows
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
@@ -35,6 +36,10 @@ class HFSeq2Seq(HFModel):
         super()._find_tokens()
         self.pad_token_id = special_id("pad_token_id", *self._sources()) # is needed
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
+        forced = special_ids("forced_bos_token_id", *self._sources()[:2])
+        self.forced_id = forced[0] if forced else None
+        self._check_special(pad_token_id=[self.pad_token_id], forced_bos_token_id=forced,
+                            decoder_start_token_id=[self.start_token_id])
 
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
@@ -85,14 +90,15 @@ class Seq2SeqState(NamedTuple):
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
+_copied = weakref.WeakSet() # models that failed their trial with what they shared
 
 @patch
 def _shares(self:HFSeq2Seq)->bool:
     "Do the prefixes of an input share its cross-attention keys and values?"
-    if not self.share: return False
+    if not self.share or self.model in _copied: return False
     config = self.model.config
     if config.model_type in SHARED and config._attn_implementation == "sdpa":
-        self.model.set_attn_implementation("shared")
+        set_attention(self.model, "shared")
     return config._attn_implementation == "shared"
 
 @patch(as_prop=True)
@@ -155,4 +161,16 @@ def extend(self:HFSeq2Seq, state, rows, tokens):
                       state.mask, owner, tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
+@patch
+def _try_out(self:HFSeq2Seq):
+    "As others are tried; where sharing fails, as in some versions, without"
+    try: HFModel._try_out(self)
+    except torch.OutOfMemoryError: raise
+    except Exception:
+        config = self.model.config
+        if not self.share or config.model_type not in SHARED: raise
+        _copied.add(self.model)
+        if config._attn_implementation == "shared": set_attention(self.model, "sdpa")
+        HFModel._try_out(self)
+
 HFSeq2Seq.checks = True

@@ -9,6 +9,7 @@ class HFSeq2Seq(HFModel):
     """An encoder–decoder model of `transformers` and its tokenizer as an `Autoregressor`"""
     auto: Any
     share: bool
+    forced_id: Any
     pad_token_id: Any
     start_token_id: Any
     def _check_kind(self, model): ...
@@ -44,6 +45,9 @@ class HFSeq2Seq(HFModel):
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
         ...
+    def _try_out(self):
+        """As others are tried; where sharing fails, as in some versions, without"""
+        ...
 class Seq2SeqState(NamedTuple):
     """Prefixes that wait to be extended"""
     own: DynamicCache
@@ -52,3 +56,4 @@ class Seq2SeqState(NamedTuple):
     mask: torch.Tensor
     owner: np.ndarray
 SHARED: Any
+_copied: Any

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'find_unknown', 'what_is_unknown', 'pad_rows',
-           'Texts', 'Ids', 'start_ids', 'chat_prompts']
+           'Texts', 'Ids', 'start_ids', 'chat_prompts', 'chat_options']
 
 # %% ../../nbs/hf/11_texts.ipynb #418a9a52
 import json
@@ -145,6 +145,7 @@ class Texts:
     positions = None      # of a model that has only so many
     read_size = None      # how many tokens it reads
     chat = False          # are inputs messages, or what a user says?
+    forced_id = None      # what every target begins with; None: anything
     _first = 0            # position of the first token
     _checked = {}         # inputs of the last check and their ids
 
@@ -164,6 +165,13 @@ class Texts:
         log_probs[..., one] = both.logsumexp(0)
         for i in others: log_probs[..., i] = -torch.inf
         return log_probs
+
+    def _begun(self, log_probs):
+        "[B, V] of the first token: certain where the model is made to begin with it"
+        if self.forced_id is None: return log_probs
+        certain = torch.full_like(log_probs, -torch.inf)
+        certain[:, self.forced_id] = 0
+        return certain
 
 # %% ../../nbs/hf/11_texts.ipynb #848582e5
 @patch
@@ -203,6 +211,12 @@ def max_input_len(self:Texts)->int: # None when there is no limit
 class Ids(tuple): "Token ids of an input, in place of its text"
 
 @patch
+def _who_takes(self:Texts, most):
+    if most == self.positions: return f"the model takes {most}"
+    return (f"the tokenizer takes {most}: where the model takes more, as T5 does, set "
+            "tokenizer.model_max_length")
+
+@patch
 def _tokenized(self:Texts, inputs):
     "Checked token ids of input texts, not padded"
     if not len(inputs): raise ValueError("there are no inputs: give one at least")
@@ -214,7 +228,7 @@ def _tokenized(self:Texts, inputs):
             f"input {i} is empty, and a model reads at least one token: begin it with "
             f"{self.tokenizer.bos_token or self.tokenizer.eos_token!r}, for example")
         if most is not None and len(row) > most: raise ValueError(
-            f"input {i} has {len(row)} tokens, but the model takes {most}: "
+            f"input {i} has {len(row)} tokens, but {self._who_takes(most)}: "
             f"{inputs[i]!r:.80}")
         if size is not None and max(row) >= size: raise ValueError(
             f"input {i} has the token {max(row)}, but the model reads tokens 0 to "
@@ -256,6 +270,17 @@ def _check_spelt(self:Texts, texts, ids, around=()):
 
 # %% ../../nbs/hf/11_texts.ipynb #f1392764
 @patch
+def _as_forced(self:Texts, ids, around):
+    "Rows of `ids` that begin with the token which the model begins with"
+    first, word = self.forced_id, self.tokenizer.convert_ids_to_tokens
+    begin = next((i for i in around[:1] if i not in (first, self.end_token_id)), None)
+    if begin is not None: raise ValueError(
+        f"targets begin with {word(begin)!r}, and the model is made to begin with "
+        f"{word(first)!r} (forced_bos_token_id): set tokenizer.tgt_lang, or "
+        "model.generation_config.forced_bos_token_id")
+    return [row if row[:1] == [first] else [first, *row] for row in ids]
+
+@patch
 def encode(self:Texts,
     texts # List of target texts
 )->torch.Tensor: # [B, L] ids, each row with its end token, padded
@@ -264,7 +289,9 @@ def encode(self:Texts,
     if len(texts) == 0: return torch.zeros((0, 0), dtype=torch.long)
     ids = self._ids(texts, target=True)
     self._check_known(texts, ids, "target")
-    self._check_spelt(texts, ids, self._ids([""], target=True)[0])
+    around = self._ids([""], target=True)[0]
+    self._check_spelt(texts, ids, around)
+    if self.forced_id is not None: ids = self._as_forced(ids, around)
     end = [self.end_token_id]
     rows = [row if row[-1:] == end else row + end for row in ids]
     return pad_rows(rows, self.pad_token_id)
@@ -297,16 +324,40 @@ def start_ids(
 # %% ../../nbs/hf/11_texts.ipynb #9901120f
 def chat_prompts(
     tokenizer:object, # With a chat template
-    inputs:list # Texts of a user, or lists of messages
+    inputs:list, # Texts of a user, or lists of messages
+    **options # Of the template, such as enable_thinking; date_string in place of today
 )->list: # Of texts
-    "The prompts that a chat template makes; `TypeError` for what is no message"
+    """The prompts that a chat template makes; `TypeError` for what is no message.
+    `ValueError` for messages that the template refuses"""
+    from jinja2 import TemplateError # as it comes with torch
     def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
+    if "date_string" in options: # in place of the clock
+        date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
+        options["chat_template"] = date + tokenizer.get_chat_template()
+    options |= dict(tokenize=False, add_generation_prompt=True)
     prompts = []
     for i, x in enumerate(inputs):
         if isinstance(x, str): x = [dict(role="user", content=x)]
         if not (isinstance(x, list) and x and all(map(whole, x))): raise TypeError(
             f"input {i} is neither a text nor a list of messages with role and "
             f"content: {x!r:.60}")
-        prompts.append(tokenizer.apply_chat_template(
-            x, tokenize=False, add_generation_prompt=True))
+        try: prompts.append(tokenizer.apply_chat_template(x, **options))
+        except TemplateError as e:
+            raise ValueError(f"input {i}: its chat template says: {e}") from None
     return prompts
+
+def chat_options(
+    tokenizer:object, # Of the model
+    chat:bool|dict # Put inputs into its chat template? Or the template's arguments
+)->dict: # The arguments
+    "Arguments of a chat template; `ValueError` where it would write today's date"
+    options, there = (chat if isinstance(chat, dict) else {}), tokenizer.chat_template
+    if chat is False or chat is None: return options
+    if not there: raise ValueError(
+        "the tokenizer has no chat template, which chat=True needs: set "
+        "tokenizer.chat_template, or give whole prompts")
+    if "strftime_now" in str(there) and "date_string" not in options: raise ValueError(
+        "the chat template writes today's date into every prompt, and a calibration "
+        'would hold for a day: give one, chat=dict(date_string="26 Jul 2024")')
+    return options
+

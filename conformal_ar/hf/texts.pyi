@@ -81,6 +81,7 @@ class Texts:
     positions: Any
     read_size: Any
     chat: bool
+    forced_id: Any
     _first: int
     _checked: Any
     def _texts(self, inputs): ...
@@ -90,6 +91,9 @@ class Texts:
         ...
     def _merged(self, log_probs):
         """All end tokens in one; in place"""
+        ...
+    def _begun(self, log_probs):
+        """[B, V] of the first token: certain where the model is made to begin with it"""
         ...
     def _check_texts(self, texts, what):
         """Raise unless `texts` is a list of strings"""
@@ -105,6 +109,7 @@ class Texts:
     def max_input_len(self) -> int:
         """Most tokens that an input may have"""
         ...
+    def _who_takes(self, most): ...
     def _tokenized(self, inputs):
         """Checked token ids of input texts, not padded"""
         ...
@@ -118,6 +123,9 @@ class Texts:
         ...
     def _check_spelt(self, texts, ids, around=()):
         """Raise when a target has more special tokens than stand `around` every text"""
+        ...
+    def _as_forced(self, ids, around):
+        """Rows of `ids` that begin with the token which the model begins with"""
         ...
     def encode(self, texts) -> torch.Tensor:
         """Token ids of target texts
@@ -140,9 +148,16 @@ def start_ids(tokenizer: object) -> list:
 
     tokenizer: Of transformers"""
     ...
-def chat_prompts(tokenizer: object, inputs: list) -> list:
-    """The prompts that a chat template makes; `TypeError` for what is no message
+def chat_prompts(tokenizer: object, inputs: list, **options) -> list:
+    """The prompts that a chat template makes; `TypeError` for what is no message.
+    `ValueError` for messages that the template refuses
 
     tokenizer: With a chat template
     inputs: Texts of a user, or lists of messages"""
+    ...
+def chat_options(tokenizer: object, chat: bool | dict) -> dict:
+    """Arguments of a chat template; `ValueError` where it would write today's date
+
+    tokenizer: Of the model
+    chat: Put inputs into its chat template? Or the template's arguments"""
     ...

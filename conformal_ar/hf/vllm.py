@@ -242,7 +242,7 @@ class VLLMCausal(HFCausal):
         engine:object, # The LLM of vLLM, or a VLLMServer
         tokenizer:PreTrainedTokenizerBase|None=None, # Of the model; None: that of LLM
         *,
-        chat:bool=False, # Put inputs into the tokenizer's chat template?
+        chat:bool|dict=False, # Put inputs into the chat template? Or its arguments
         end_token_ids:list|None=None, # What ends a sequence; None: as the model says
         first:int=20, # Log-probabilities asked for at first
         version:str="" # Changes with the weights, which engines do not show
@@ -292,8 +292,8 @@ def _ask(self:VLLMCausal, rows, inputs, some, **what):
         return zip(some, found)
     except (EngineError, ValueError) as e:
         hint = "" if isinstance(e, EngineError) or "logprobs" not in str(e) else (
-            "; start the server with --max-logprobs -1, or tell VLLMServer its "
-            "max_logprobs: sets that would need more are then marked")
+            "; start the server with --max-logprobs -1. For level sets it is enough to "
+            "tell VLLMServer its max_logprobs: sets that would need more are marked")
         at = f"{inputs[some[min(len(found), len(some) - 1)]]!r:.80}"
         raise _like(e)(f"{e}{hint} (asked about the input {at})") from e
 
@@ -324,7 +324,8 @@ def _next(self:VLLMCausal, rows, inputs, floor=None):
         count = min(8*count, most)
     if (floor[todo] == -torch.inf).any(): raise ValueError(
         f"the engine gives {int(given[todo].min())} log-probabilities of {size}, but "
-        "a whole distribution is needed here: start it with max_logprobs=-1")
+        "a whole distribution is needed here, as by beams and lines: start it with "
+        "max_logprobs=-1; level sets and dynamic beams need those above a threshold")
     if self.other_ends: self._add_ends(table, rows, inputs, last, floor)
     return VLLMState(rows, inputs, incomplete), self._merged(table)
 

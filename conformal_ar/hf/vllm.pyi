@@ -90,10 +90,10 @@ class VLLMCausal(HFCausal):
     most: Any
     tokenizer: Any
     version: Any
-    def __init__(self, engine: object, tokenizer: PreTrainedTokenizerBase | None=None, *, chat: bool=False, end_token_ids: list | None=None, first: int=20, version: str=''):
+    def __init__(self, engine: object, tokenizer: PreTrainedTokenizerBase | None=None, *, chat: bool | dict=False, end_token_ids: list | None=None, first: int=20, version: str=''):
         """engine: The LLM of vLLM, or a VLLMServer
         tokenizer: Of the model; None: that of LLM
-        chat: Put inputs into the tokenizer's chat template?
+        chat: Put inputs into the chat template? Or its arguments
         end_token_ids: What ends a sequence; None: as the model says
         first: Log-probabilities asked for at first
         version: Changes with the weights, which engines do not show"""
