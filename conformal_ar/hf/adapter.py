@@ -21,8 +21,8 @@ from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, is_exact, log_probs_of
 from .supported import (
-    check_pair, check_special, choose_device, prepare_model, special_ids, check_paths,
-    check_tokens, fingerprint_of)
+    SMALL, check_pair, check_special, choose_device, prepare_model, special_ids,
+    check_paths, check_tokens, fingerprint_of)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
@@ -38,12 +38,14 @@ class HFModel(Texts):
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
         tokenizer:object, # Its tokenizer
-        device:str|torch.device|None=None, # Such as cuda; None: the best
+        device:str|torch.device|None=None, # Such as cuda; None: the best for its size
         dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)
-        self.model = prepare_model(model, choose_device(device), dtype)
+        small = sum(p.numel() for p in model.parameters()) <= SMALL
+        small = small and model.device.type == "cpu" # where nobody has put it elsewhere
+        self.model = prepare_model(model, choose_device(device, small), dtype)
         if dtype not in (None, self.model.dtype): raise TypeError(
             f"quantised or to_device weights stay {self.model.dtype}: load them so")
         self.device, self.dtype = self.model.device, self.model.dtype

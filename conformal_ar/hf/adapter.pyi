@@ -23,7 +23,7 @@ class HFModel(Texts):
     def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None):
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
-        device: Such as cuda; None: the best
+        device: Such as cuda; None: the best for its size
         dtype: To convert the weights to, in place; None: as they are"""
         ...
     def _check_kind(self, model):
