@@ -6,16 +6,17 @@
 __all__ = ['calibrate']
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
-import shutil, tempfile
+import gzip, shutil, tempfile
 from functools import cache
 from pathlib import Path
 
 import typer
 
-from .command_line import (Data, Device, Engine, InputColumn, Model,
-    ProcedureName, TargetColumn, Task, shortened, check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class, names_with, notice,
-    notice_lines, error_line, task_and_model, writable_folder, app)
+from .command_line import (
+    Data, Device, EngineChoice, InputColumn, Model, ProcedureName, TargetColumn,
+    TaskChoice, shortened, check_data, check_shares, max_len_for, guarantee_text,
+    load_model, cli_option, procedure_class, notice, notice_lines, error_line,
+    task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..files.whole_files import only_one
@@ -33,15 +34,23 @@ def check_columns(table, *names):
 @cache
 def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
+def copied(file, name):
+    "What is read from an open file, as a file of its own"
+    with file, open(Path(scratch().name)/name, "wb") as to:
+        try: shutil.copyfileobj(file, to)
+        except EOFError as e: raise ValueError(f"{name}: cut off ({e})") from None
+    return Path(to.name)
+
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
     if not path.is_file() and not path.is_dir(): # a pipe is read once
-        with open(path, "rb") as pipe, open(Path(scratch().name)/path.name, "wb") as to:
-            shutil.copyfileobj(pipe, to)
-        path = Path(to.name)
+        path = copied(open(path, "rb"), path.name)
+    if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
+        name = path.stem if path.suffix.lower() == ".gz" else path.name
+        with named_as(asked, path): path = copied(gzip.open(path), name)
     with named_as(asked, path): copy = task.as_table(path, scratch().name)
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)
@@ -75,12 +84,12 @@ def sorted_inputs(inputs, ar, task, **options):
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
 class NoInput(ValueError): "None of the inputs can be used"
 
-def say_left_out(n, bad, notes, options=()):
+def say_left_out(n, bad, notes, mends={}):
     "Say what is odd about n inputs, and which are left out; an error where all are"
     notice_lines(notes)
-    mend = "; --ignore-stereo leaves it out" if options else ""
-    notice_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
-               for line, why in bad.items())
+    def mended(why): return "".join(f"; --{name.replace('_', '-')} leaves it out"
+        for name, o in mends.items() if o.mends and o.mends in why)
+    notice_lines((line, f"left out, {why}{mended(why)}") for line, why in bad.items())
     said = "the only input cannot be used" if n == 1 else "no input is left"
     if n == len(bad): raise NoInput(said)
 
@@ -95,13 +104,18 @@ def _target(x, clean, target, task):
         "leaving out a pair because of its target voids the guarantee") from None
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
-def _file_pairs(path, columns, task, ar):
-    "Inputs and targets of a file, those inputs left out that the model cannot take"
-    try: rows = task.read_pairs(path, columns)
+def rows_of(path, columns, task):
+    "Pairs of a file as they stand there, before any model is loaded; None of a task"
+    if path in TASKS: return None
+    try: return task.read_pairs(path, columns)
     except ValueError as e:
-        if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
-        raise ValueError(f"{path}: lines of REACTANTS>>PRODUCT, in a .txt or .smi "
-                         f"file, take --task {names_with('maps')}") from e
+        first = "" if task.name else "".join(read_lines(path)[:1])
+        said = [said for t in TASKS.values() if (said := t.looks_like(first))]
+        if not said: raise
+        raise ValueError(f"{path}: {said[-1]}") from e
+
+def _file_pairs(path, rows, task, ar):
+    "Inputs and targets of a file, those inputs left out that the model cannot take"
     good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
     say_left_out(len(rows), *left)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
@@ -119,9 +133,9 @@ def check_used_options(data, task, pairs, *columns):
         f"--pairs is for {' and '.join(TASKS)}: of a file all pairs are used")
     check_columns(data not in TASKS and task.is_table(data), *columns)
 
-def pairs_of_file(data, half, n, columns, task, ar):
-    "Inputs and targets, from a file or of a named task"
-    if data != task.name: return _file_pairs(data, columns, task, ar)
+def pairs_of_file(data, half, n, rows, task, ar):
+    "Inputs and targets, from the rows of a file or of a named task"
+    if rows is not None: return _file_pairs(data, rows, task, ar)
     from conformal_ar.tasks.shipped import shipped_pairs
     some = shipped_pairs(data, half, n)
     return some.inputs, some.targets
@@ -187,8 +201,8 @@ _most_len = 10_000  # tokens: more than models write; pairs × steps must fit in
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-Procedure = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
-    "beam; or select: which best answers to take.")
+ProcedureChoice = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a "
+    "fixed beam; or select: which best answers to take.")
 Covered = cli_option(float|None,
     "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
 StepAlpha = cli_option(float|None,
@@ -222,14 +236,14 @@ CalibrationPairs = cli_option(int|None,
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
 @app.command()
 def calibrate(
-    ctx:typer.Context, data:Data, output:Folder, task:Task=None, model:Model=None,
-    procedure:Procedure="level-sets", coverage:Covered=None,
+    ctx:typer.Context, data:Data, output:Folder, task:TaskChoice=None, model:Model=None,
+    procedure:ProcedureChoice="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
     max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
-    target_column:TargetColumn="target", device:Device=None, engine:Engine=None,
+    target_column:TargetColumn="target", device:Device=None, engine:EngineChoice=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk
@@ -250,8 +264,9 @@ def calibrate(
     check_used_options(data, task, pairs, input_column, *also)
     writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
+    rows = rows_of(data, names, task)
     ar = load_model(model, device)
-    try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, names, task, ar)
+    try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, rows, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"

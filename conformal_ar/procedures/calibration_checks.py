@@ -154,6 +154,8 @@ def check_columns(known:object):
         "targets are missing: give inputs and targets, or a table with the columns "
         "input and target (datasets.Dataset, DataFrame, dictionary of lists)")
     for name in ("input", "target"):
+        if list(known).count(name) > 1: raise ValueError(
+            f"the table has {list(known).count(name)} columns {name!r}: keep one")
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
@@ -161,6 +163,7 @@ def check_columns(known:object):
 def check_target(i:int, target:object)->list:
     """The texts of `target`, number `i`, one or several; `TypeError` for what is none.
     `ValueError` where it is an empty list"""
+    if isinstance(target, np.ndarray): target = target.tolist() # of Parquet
     several = [target] if isinstance(target, str) else target
     several = list(several) if isinstance(several, (list, tuple)) else []
     if several and all(isinstance(t, str) for t in several): return several
