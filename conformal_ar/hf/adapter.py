@@ -252,25 +252,31 @@ def shipped_folder(
                             f"{at}/{name}/model.safetensors into {folder}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
+def _size_needed(path):
+    "Bytes that a file of weights must have"
+    size = path.stat().st_size
+    with path.open("rb") as f:
+        n = int.from_bytes(f.read(8), "little")
+        parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
+    ends = (x["data_offsets"][1] for x in parts if "data_offsets" in x)
+    return 8 + n + max(ends, default=0)
+
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
     "`OSError` for files of a folder that are pointers of Git LFS, or were cut off"
-    for path in Path(folder).iterdir():
-        if not path.is_file() or path.suffix not in (".safetensors", ".json", ".model"):
-            continue
+    for path in sorted(Path(folder).iterdir()):
+        if path.suffix not in (".safetensors", ".json", ".model"): continue
+        with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
+        if pointer: raise OSError(
+            f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
         size = path.stat().st_size
-        with path.open("rb") as f:
-            head = f.read(8)
-            if head + f.read(15) == b"version https://git-lfs": raise OSError(
-                f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
-            if path.suffix != ".safetensors": continue
-            n = int.from_bytes(head, "little")
-            f.seek(8)
-            parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
-        needed = 8 + n + max((x["data_offsets"][1] for x in parts
-                              if "data_offsets" in x), default=0)
-        if size < needed: raise OSError(
-            f"{path} was cut off: it has {size} bytes of {needed}; copy it again")
+        if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
+            raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
+                          "it again")
 
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
 def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
     "`OSError` for weights that were not loaded, and would be random"
     missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
@@ -280,6 +286,7 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
 def check_words(folder:str|Path, tokenizer:object): # As it was loaded from there
@@ -288,7 +295,6 @@ def check_words(folder:str|Path, tokenizer:object): # As it was loaded from ther
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "
                       "tokenizer.save_pretrained")
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)

@@ -116,6 +116,9 @@ def shipped_folder(name: str | Path, models: dict | None=None) -> str | Path:
     name: Of a shipped model; another name or a folder comes back as it is
     models: Name to folder; None: those of the package"""
     ...
+def _size_needed(path):
+    """Bytes that a file of weights must have"""
+    ...
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
