@@ -28,7 +28,7 @@ test-more: .venv/more node_modules ## run the cells flagged more too: those that
 	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/operations.py
 
 test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
-	$(BIN)/python .ci/test.py --flags gpu hf/12 hf/13
+	$(BIN)/python .ci/test.py --flags gpu hf/13 hf/19
 
 test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py
