@@ -52,6 +52,7 @@ class OneKernelNorm(torch.nn.Module):
         if x.dtype != w.dtype: return self.kind.forward(self, x) # which converts
         return torch.nn.functional.rms_norm(x, w.shape, w, self.variance_epsilon)
 
+# %% ../../nbs/hf/09_placement.ipynb #63585bf3
 def one_kernel(m:torch.nn.Module, norms:bool=True):
     """A module of one kernel that computes what `m` of transformers does, or None.
     GELU, and unless off `norms` by the root of the mean square"""
@@ -64,6 +65,7 @@ def one_kernel(m:torch.nn.Module, norms:bool=True):
         same = w.is_meta or torch.allclose(m(x), new(x), rtol=.02, atol=.01)
     return new if same else None
 
+# %% ../../nbs/hf/09_placement.ipynb #948321fa
 def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
     """The model on its device, if it has none, in evaluation mode, GELU and norms in
     one kernel. `model` is changed in place, and goes to `device` as `dtype` (None: as

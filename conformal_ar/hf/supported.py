@@ -26,6 +26,7 @@ def special_ids(name:str, *sources):
         if known: return known
     return []
 
+# %% ../../nbs/hf/02_supported.ipynb #e3445c67
 def special_id(name:str, *sources):
     "The first of the ids of the special token `name`; `ValueError` where there is none"
     ids = special_ids(name, *sources)
@@ -33,6 +34,7 @@ def special_id(name:str, *sources):
     raise ValueError(f"neither the model's configuration nor the tokenizer has a "
                      f"{name}: set model.config.{name}")
 
+# %% ../../nbs/hf/02_supported.ipynb #3e7535c3
 def check_special(ids:dict, size:int): # Name to id or ids; tokens of the model
     "`ValueError` where a special token is beyond the model's tokens"
     for name, i in ((name, i) for name, some in ids.items() for i in some):
@@ -40,7 +42,6 @@ def check_special(ids:dict, size:int): # Name to id or ids; tokens of the model
             f"{name} is {i}, and the model has the tokens 0 to {size - 1}: set "
             f"model.generation_config.{name}, or give the token a row by "
             "model.resize_token_embeddings(len(tokenizer))")
-
 
 # %% ../../nbs/hf/02_supported.ipynb #2bc2e825
 def check_pair(model:torch.nn.Module, tokenizer:object):
