@@ -94,7 +94,8 @@ def row_buckets(
     return out
 
 # %% ../../nbs/chem/14_edit_training.ipynb #208d4b14
-class Batch(NamedTuple):
+@dataclass(frozen=True)
+class Batch:
     "Some rows of a bucket"
     bucket:Bucket
     rows:torch.Tensor # [B]
@@ -117,7 +118,7 @@ def script_losses(
     spectators:float=0., # Share of sources that lose some
 )->tuple: # [B] nats; [B] is each token the most probable one?; all tokens
     "The loss of each script"
-    b, rows = batch
+    b, rows = batch.bucket, batch.rows
     there, out = _without_spectators(batch, spectators), b.out[rows].long()
     tokens = F.pad(out[:, :-1], (1, 0), value=PAD)
     memory = net.encode(b.features[rows].long(), there, b.related[rows].long())
@@ -149,7 +150,7 @@ class EditPreset:
 EDITS_POCKET = EditPreset()
 EDITS_GPU = EditPreset(
     EditConfig(width=256, heads=8, encoder=8, decoder=3, hidden=1_024),
-    atoms=50_000, warmup_steps=200, dropout=.25, archives=1) # 9.7 million parameters
+    atoms=50_000, warmup_steps=200, dropout=.3) # 9.7 million parameters
 EDIT_PRESETS = dict(pocket=EDITS_POCKET, gpu=EDITS_GPU)
 
 # %% ../../nbs/chem/14_edit_training.ipynb #9e1643ee

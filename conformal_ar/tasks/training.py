@@ -8,6 +8,7 @@ __all__ = ['orthogonalise', 'Muon', 'sized_batches', 'Run', 'MeanWeights', 'Capt
 # %% ../../nbs/tasks/04_training.ipynb #0a11c004
 import math, random, time
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Callable
 
@@ -218,9 +219,9 @@ class CapturedUpdate:
         torch.cuda.synchronize()
         torch.cuda.set_stream(torch.cuda.Stream()) # all work from here on
 
-    def __call__(self, batch:tuple)->torch.Tensor: # Mean nats
-        "A step on a bucket and which `rows` of it, a named tuple"
-        key = id(batch[0])
+    def __call__(self, batch:object)->torch.Tensor: # Mean nats
+        "A step on a `batch`, a dataclass of a bucket and which rows of it"
+        key = id(batch.bucket)
         self.seen[key] += 1
         if self.seen[key] < 3: return self.eager(batch)
         if key not in self.graphs: self.graphs[key] = self.record(batch)
@@ -229,11 +230,11 @@ class CapturedUpdate:
         graph.replay()
         return nats.clone()
 
-    def record(self, batch:tuple)->tuple: # Graph, its rows, its nats
+    def record(self, batch:object)->tuple: # Graph, its rows, its nats
         "The graph of a step on `batch`"
         graph, rows = torch.cuda.CUDAGraph(), batch.rows.clone()
         with torch.cuda.graph(graph, self.pool, torch.cuda.current_stream()):
-            nats = self.eager(batch._replace(rows=rows))
+            nats = self.eager(replace(batch, rows=rows))
         return graph, rows, nats
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c025

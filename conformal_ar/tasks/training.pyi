@@ -106,10 +106,10 @@ class CapturedUpdate:
     pool: Any
     seen: Any
     def __init__(self, run: Run): ...
-    def __call__(self, batch: tuple) -> torch.Tensor:
-        """A step on a bucket and which `rows` of it, a named tuple"""
+    def __call__(self, batch: object) -> torch.Tensor:
+        """A step on a `batch`, a dataclass of a bucket and which rows of it"""
         ...
-    def record(self, batch: tuple) -> tuple:
+    def record(self, batch: object) -> tuple:
         """The graph of a step on `batch`"""
         ...
 def collator(tokenizer: object):
