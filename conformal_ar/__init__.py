@@ -6,6 +6,7 @@ The names below load when they are first used, so that `import conformal_ar` is 
 __version__ = "0.1.0"
 
 from importlib import import_module as _import_module
+from pkgutil import iter_modules as _iter_modules
 
 _names = {
     "theory.guarantee": "Guarantee",
@@ -21,9 +22,11 @@ _names = {
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
     "decisions.loading": "load",
-    "theory.planning": "plan",
+    "theory.planning": "plan coverage_band",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
+    "decisions.adaptive": "AdaptiveLevelSets",
+    "decisions.weighted": "WeightedLevelSets",
     "decisions.monitor": "ExchangeabilityMonitor",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
@@ -31,10 +34,7 @@ _names = {
     "hf.masks": "Masked",
     "chem.product_sets": "ProductSets",
 }
-_modules = {
-    *(o for o in _names if "." not in o),
-    "chem", "cli", "experiments", "files", "hf", "tasks",
-}
+_modules = {m.name for m in _iter_modules(__path__) if m.ispkg} # those that are installed
 own_tasks = { # name to module:class; those of other packages are entry points
     "additions": "conformal_ar.tasks.known_tasks:Additions",
     "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactions",

@@ -17,8 +17,11 @@ from .procedures.dynamic import choose_max_len as choose_max_len
 from .procedures.levelsets import ConformalLevelSets as ConformalLevelSets
 from .decisions.loading import load as load
 from .theory.planning import plan as plan
+from .theory.planning import coverage_band as coverage_band
 from .procedures.equivalence import ClassSet as ClassSet
 from .decisions.selection import select as select
+from .decisions.adaptive import AdaptiveLevelSets as AdaptiveLevelSets
+from .decisions.weighted import WeightedLevelSets as WeightedLevelSets
 from .decisions.monitor import ExchangeabilityMonitor as ExchangeabilityMonitor
 from .hf.seq2seq import HFSeq2Seq as HFSeq2Seq
 from .hf.causal import HFCausal as HFCausal

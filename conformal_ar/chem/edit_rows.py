@@ -120,7 +120,7 @@ def write_rows(
     "Write rows as flat arrays"
     columns = {k: [getattr(r.graph, k) for r in rows] for k in AtomGraph._fields}
     columns |= dict(ids=[r.ids for r in rows], twins=[r.twins for r in rows])
-    flat = {k: np.concatenate(v) for k, v in columns.items()}
+    flat = {k: np.concatenate(v) if rows else [] for k, v in columns.items()}
     sizes = {f"{k}_sizes": [len(x) for x in v] for k, v in columns.items()}
     np.savez_compressed(path, **flat, **sizes)
 
@@ -128,6 +128,7 @@ def write_rows(
 def read_rows(*paths:str|Path)->dict: # Flat arrays by column, and sizes of their rows
     "The rows of files that `write_rows` wrote, side by side"
     files = [np.load(path) for path in paths]
+    files = [f for f in files if len(f["ids_sizes"])] or files[:1] # some have no rows
     return {k: np.concatenate([f[k] for f in files]) for k in files[0].files}
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #ad55a9b1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from conformal_ar.chem.edits import (
     ORDERS, STATES, Edit, Script, apply_script, atom_kinds, changed_molecule,
-    edit_place, flat_molecule, number_atoms, one_spelling, product_molecule,
+    edit_place, flat_molecule, ionized, number_atoms, one_spelling, product_molecule,
     script_text, script_tokens)
 from conformal_ar.chem.molecules import molecule_svg
 from conformal_ar.tasks.smiles_spellings import rdkit_modules, read_molecule
@@ -86,7 +86,7 @@ def find_script(
     Chem, left, right = rdkit_modules()[0], *map(read_molecule, (left, right))
     if left is None or not right or not right.GetNumAtoms(): return None
     if (origin := _origin(left, right)) is None: return None
-    mol, order = number_atoms(flat_molecule(left))
+    mol, order = number_atoms(ionized(flat_molecule(left)))
     origin = [order.index(i) for i in origin]
     right, kinds = flat_molecule(right), atom_kinds(mol)
     product = Chem.CanonSmiles(Chem.MolToSmiles(right))

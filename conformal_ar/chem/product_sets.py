@@ -24,7 +24,8 @@ from ..procedures.procedure import Procedure
 from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..search.beams import most_probable
 from ..search.inputs_and_ids import take
-from ..search.lines import EVERYTHING, lines_scores
+from ..search.lines import lines_scores
+from ..search.sets import Abstention
 from ..search.threshold import threshold_search
 from .molecules import MoleculeSet, canonical
 from .edit_answers import EditScripts
@@ -182,11 +183,11 @@ def scores_and_ranks(self:ProductSets,
     forms = [self.canonicalize(t) if p else None for t, p in zip(texts, pairs.possible)]
     found, ids, ranks = self._scripts_of(pairs.inputs, pairs.owner, forms, **kwargs)
     if not self.max_lines: return found, ranks
-    known, scores = np.flatnonzero(np.isfinite(found)), np.full(len(found), EVERYTHING)
-    if len(known): scores[known] = lines_scores(
-        self.model, take(pairs.inputs, pairs.owner[known]),
-        pad_rows([ids[t] for t in known]), self.max_len, self.max_lines, **kwargs)
-    return scores, ranks
+    known = np.isfinite(found) # … alone holds the others
+    ids = pad_rows([row if k else [END] for row, k in zip(ids, known)])
+    return lines_scores(
+        self.model, take(pairs.inputs, pairs.owner), ids, self.max_len, self.max_lines,
+        possible=known, **kwargs), ranks
 
 @patch
 def _form(self:ProductSets, source, ids):
@@ -199,7 +200,8 @@ def sets(self:ProductSets, table, inputs):
     "[n] sets of products, with p-values"
     plain = copy(self)
     plain.__dict__["canonicalize"] = None
-    return [self._products(s) for s in Procedure.sets(plain, table, inputs)]
+    return [s if isinstance(s, Abstention) else self._products(s)
+            for s in Procedure.sets(plain, table, inputs)]
 
 @patch
 def _products(self:ProductSets, s):
@@ -249,7 +251,6 @@ def check_steps(self:ProductSets,
     if not len(sources): return []
     pairs, group = self.read(sources, products), 0
     scores, ranks = self.scores_and_ranks(pairs, **kwargs)
-    scores[~pairs.possible] = self.missed
     lost = [y for y, r in zip(products, ranks) if r == 0 and marks_of(y)]
     more = f" and {len(lost) - 1:,} more"*(len(lost) > 1)
     if lost: warnings.warn(f"not found, with stereo marks: {lost[0]!r}{more}; atoms "

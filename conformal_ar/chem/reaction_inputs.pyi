@@ -3,6 +3,7 @@ from typing import Any
 from ..files.csv_jsonl import Input
 from conformal_ar.tasks.smiles_spellings import CleanInputs
 _no_names: str
+_others: Any
 def _fault(text):
     """What is wrong with the SMILES of a molecule, as far as that can be told"""
     ...
@@ -19,25 +20,15 @@ def _without(smiles, what):
 def check_source(text: str):
     """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"""
     ...
+_no_metal: Any
+def _check_given(source):
+    """`BadReaction` for a bond that is given to another atom than a metal or boron"""
+    ...
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...
-_unit: str
-_word: str
-_aside: Any
-def _key(name):
-    """A name without amounts, hyphens and case, which tells NA from Na"""
-    ...
-def _reagents():
-    """SMILES by name"""
-    ...
-_between: Any
-_not_smiles: Any
-def _by_name(part):
-    """SMILES of a reagent, or of several with a stroke between; None for no name"""
-    ...
-def read_names(source: str) -> tuple:
-    """A mixture, `source`, in which common reagents may stand by name"""
+def as_ions(source: str) -> tuple:
+    """A mixture, valid or not, with the ions of alkali metals and of salts with a ~"""
     ...
 _organic: Any
 def _radical(molecule):

@@ -6,7 +6,7 @@
 __all__ = ['calibrate']
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
-import shutil, tempfile
+import gzip, shutil, tempfile
 from functools import cache
 from pathlib import Path
 
@@ -33,15 +33,23 @@ def check_columns(table, *names):
 @cache
 def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
+def copied(file, name):
+    "What is read from an open file, as a file of its own"
+    with file, open(Path(scratch().name)/name, "wb") as to:
+        try: shutil.copyfileobj(file, to)
+        except EOFError as e: raise ValueError(f"{name}: cut off ({e})") from None
+    return Path(to.name)
+
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
     if not path.is_file() and not path.is_dir(): # a pipe is read once
-        with open(path, "rb") as pipe, open(Path(scratch().name)/path.name, "wb") as to:
-            shutil.copyfileobj(pipe, to)
-        path = Path(to.name)
+        path = copied(open(path, "rb"), path.name)
+    if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
+        name = path.stem if path.suffix.lower() == ".gz" else path.name
+        with named_as(asked, path): path = copied(gzip.open(path), name)
     with named_as(asked, path): copy = task.as_table(path, scratch().name)
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)
@@ -95,13 +103,17 @@ def _target(x, clean, target, task):
         "leaving out a pair because of its target voids the guarantee") from None
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
-def _file_pairs(path, columns, task, ar):
-    "Inputs and targets of a file, those inputs left out that the model cannot take"
-    try: rows = task.read_pairs(path, columns)
+def rows_of(path, columns, task):
+    "Pairs of a file as they stand there, before any model is loaded; None of a task"
+    if path in TASKS: return None
+    try: return task.read_pairs(path, columns)
     except ValueError as e:
         if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
         raise ValueError(f"{path}: lines of REACTANTS>>PRODUCT, in a .txt or .smi "
                          f"file, take --task {names_with('maps')}") from e
+
+def _file_pairs(path, rows, task, ar):
+    "Inputs and targets of a file, those inputs left out that the model cannot take"
     good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
     say_left_out(len(rows), *left)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
@@ -119,9 +131,9 @@ def check_used_options(data, task, pairs, *columns):
         f"--pairs is for {' and '.join(TASKS)}: of a file all pairs are used")
     check_columns(data not in TASKS and task.is_table(data), *columns)
 
-def pairs_of_file(data, half, n, columns, task, ar):
-    "Inputs and targets, from a file or of a named task"
-    if data != task.name: return _file_pairs(data, columns, task, ar)
+def pairs_of_file(data, half, n, rows, task, ar):
+    "Inputs and targets, from the rows of a file or of a named task"
+    if rows is not None: return _file_pairs(data, rows, task, ar)
     from conformal_ar.tasks.shipped import shipped_pairs
     some = shipped_pairs(data, half, n)
     return some.inputs, some.targets
@@ -250,8 +262,9 @@ def calibrate(
     check_used_options(data, task, pairs, input_column, *also)
     writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, target_column)
+    rows = rows_of(data, names, task)
     ar = load_model(model, device)
-    try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, names, task, ar)
+    try: inputs, targets = pairs_of_file(data, 0, pairs or 1000, rows, task, ar)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"

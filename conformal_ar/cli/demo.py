@@ -43,7 +43,8 @@ def _all_runs(task, ar, cal, test, coverages, max_len):
     "(procedure, sets, row) of each procedure at each coverage"
     def maker(kind, own):
         def new(coverage): return procedure_class(kind, task)(
-            ar, coverage=coverage, max_len=max_len, canonicalize=task.forms[0], **own)
+            ar, coverage=coverage, max_len=max_len, canonicalize=task.forms[0],
+            strict=True, **own)
         return new
     makers = {kind: maker(kind, own) for kind, own in task.demo_procedures.items()}
     for new in makers.values(): # an early error if there are too few pairs

@@ -6,7 +6,7 @@
 __all__ = ['Followed', 'Step', 'Again', 'Port', 'NoBrowser', 'update', 'train', 'application', 'main']
 
 # %% ../../nbs/cli/04_entry_point.ipynb #c4d4790a
-import json, os, signal, sys
+import io, json, os, signal, sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from .command_line import (
     Calibration, Data, Device, Engine, InputColumn, SameModel, TargetColumn, Task,
     TaskName, app, check_device, check_shares, check_there, cli_option, explain_error,
     load_calibration, notice, task_of, writable_folder)
-from .calibrate import check_used_options, pairs_of_file
+from .calibrate import check_used_options, pairs_of_file, rows_of
 from ..files.whole_files import only_one
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration)
@@ -81,6 +81,7 @@ def update(
     check_there(data)
     task, columns = task_of(calibration, task), (input_column, target_column)
     check_used_options(data, task, None, *columns)
+    rows = rows_of(data, columns, task)
     output = writable_folder(ctx, output or calibration)
     with only_one(output):
         old = calibration_file(output)
@@ -88,7 +89,7 @@ def update(
             raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
         cp, task = load_calibration(calibration, model, device, task)
-        pairs = pairs_of_file(data, 1, 200, columns, task, cp.model)
+        pairs = pairs_of_file(data, 1, 200, rows, task, cp.model)
         said = _follow(cp, calibration, pairs, output, step, again)
     typer.echo(said)
 
@@ -133,10 +134,19 @@ def application(port:Port=None, no_browser:NoBrowser=False, engine:Engine=None):
     serve(port, open_browser=not no_browser)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #6e405aec
+def utf8_streams():
+    "Files and pipes are UTF-8, whatever is usual; a terminal shows what it can"
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper): continue
+        kind = stream.encoding if stream.isatty() else "utf-8"
+        stream.reconfigure(encoding=kind, errors="backslashreplace")
+
+# %% ../../nbs/cli/04_entry_point.ipynb #6e405aed
 def _stop(*_): sys.exit(128 + signal.SIGTERM) # and what was begun is tidied
 
 def main():
     "The console script `conformal-ar`"
+    utf8_streams()
     os.environ.setdefault("MPLBACKEND", "Agg")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     signal.signal(signal.SIGTERM, _stop)

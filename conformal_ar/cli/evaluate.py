@@ -14,7 +14,7 @@ import typer
 from .command_line import (Calibration, Coverage, Data, Device, Engine,
     InputColumn, SameModel, TargetColumn, Task, app, check_shares, check_there,
     cli_option, command_text, guarantee_text, opened_calibration, task_of)
-from .calibrate import check_used_options, pairs_of_file
+from .calibrate import check_used_options, pairs_of_file, rows_of
 from ..files.whole_files import check_file, write_results
 
 # %% ../../nbs/cli/07_evaluate.ipynb #e7a1000a
@@ -52,11 +52,12 @@ def evaluate(
     check_there(data)
     task, columns = task_of(calibration, task), (input_column, target_column)
     check_used_options(data, task, pairs, *columns)
+    rows = rows_of(data, columns, task)
     cp, task = opened_calibration(calibration, coverage, model, device, task)
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
-    inputs, targets = pairs_of_file(data, 1, pairs or 200, columns, task, cp.model)
+    inputs, targets = pairs_of_file(data, 1, pairs or 200, rows, task, cp.model)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     row, said = _results(cp, ev, round(time.perf_counter() - start, 2))

@@ -24,7 +24,8 @@ from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, shipped_calibrations)
 from ..jobs.file_blocks import (
     digest, interruptible, member_rows, own_columns, read_blocks, sets_csv)
-from ..files.csv_jsonl import Input, jsonl_text
+from ..files.csv_jsonl import TABLES, Input, jsonl_text
+from ..files.formats import FORMATS, suffix_of
 from ..files.whole_files import check_file, whole_file
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -93,11 +94,12 @@ def _of_list(calibration):
     return read_calibration(calibration)["settings"].get("fdr") is not None
 
 # %% ../../nbs/cli/02_predict.ipynb #5c885940
-_kinds = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".smi", ".txt", ".rsmi",
-          ".sdf", ".mol", ".rxn", ".rdf")
-
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
-    return os.path.exists(data) or Path(data).suffix.lower() in _kinds
+    "Is there such a file, or does its name end as that of one?"
+    known = " ".join(f.suffixes for f in FORMATS).replace("|", "").split()
+    known += [*TABLES, ".smi", ".txt", ".rsmi", ".smiles", ".gz"]
+    suffixes = suffix_of(data), Path(data).suffix.lower()
+    return os.path.exists(data) or any(s in known for s in suffixes if s)
 
 # %% ../../nbs/cli/02_predict.ipynb #acb7e8f4
 def _picture(folder, guarantee, line, s):

@@ -7,8 +7,8 @@ __all__ = ['AdaptiveState', 'adaptive_threshold', 'adaptive_step', 'adaptive_bou
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #83bc60b8
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple, Sequence
 
 import numpy as np
@@ -75,13 +75,14 @@ def sets_at(
     check_options(kwargs, *ROW_OPTIONS)
     if procedure.probe: procedure.probe.look(procedure.model)
     if isinstance(inputs, list) and not inputs: return []
+    procedure = copy(procedure)
+    vars(procedure)["_found"] = None # its own threshold says nothing here
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure.decode(inputs, lowest[:, None], **kwargs)
     if procedure.nonempty: table = procedure.fill_empty(table, inputs, **kwargs)
     sets = procedure.sets(table, inputs)
-    return [Abstention(x) if v == -np.inf else replace(s, p_values=None)
-            for x, v, s in zip(inputs, t, sets)]
+    return [Abstention(x) if v == -np.inf else s for x, v, s in zip(inputs, t, sets)]
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #ab10c2d3
 def own_level_sets(sets):
@@ -168,6 +169,8 @@ def update(self:AdaptiveLevelSets,
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #d42ebad8
+_one_at_a_time = Lock() # so that each label moves the level, whatever thread brings it
+
 @patch
 def update_scores(self:AdaptiveLevelSets,
     scores:np.ndarray, # [n] of new labelled inputs, in order
@@ -175,9 +178,11 @@ def update_scores(self:AdaptiveLevelSets,
     "As update, from scores that are already there"
     self.guarantee # an error where the sets have changed
     margin = self.sets.margin
-    for score in check_scores(scores):
-        step = self.step*(self.state.seen + 1)**-self.decay
-        self.state = adaptive_step(self.state, score, self.alpha, step, margin)
+    scores = check_scores(scores)
+    with _one_at_a_time:
+        for score in scores:
+            step = self.step*(self.state.seen + 1)**-self.decay
+            self.state = adaptive_step(self.state, score, self.alpha, step, margin)
     return self
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #487a02b7

@@ -99,3 +99,4 @@ class AdaptiveLevelSets:
         folder: Folder with conformal.json, or the file
         model: The model it was calibrated with"""
         ...
+_one_at_a_time: Any

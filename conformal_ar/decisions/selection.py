@@ -15,7 +15,8 @@ from fastcore.basics import patch
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..procedures.calibration import Calibrated
-from ..theory.checks import check_count, check_risk, check_scores
+from ..theory.checks import (
+    check_count, check_risk, check_scores, warn_caller)
 from ..theory.selective import (
     benjamini_hochberg, choose_cutoffs, passing_cutoff, selection_p_values)
 from ..procedures.evaluation import evaluate_sets
@@ -89,6 +90,12 @@ def scores(self:select, pairs, **kwargs):
     ev = evaluate_sets(sets, pairs.texts, None, self.canonicalize)
     return scores, ev.oracle_sizes == 1
 
+# %% ../../nbs/decisions/01_selection.ipynb #d446fe52
+@patch
+def check_order(self:select, scores:np.ndarray, right:np.ndarray):
+    "As of other procedures, by `scores` [n] of the best answers; `right` plays no part"
+    Procedure.check_order(self, scores[:, None], None)
+
 # %% ../../nbs/decisions/01_selection.ipynb #e7489dea
 @patch
 def tune(self:select, inputs, targets=None, **kwargs)->select: # Not calibrated
@@ -104,11 +111,13 @@ def calibrated(self:select,
     scores,           # [n] of best answers
     right:np.ndarray, # [n] is each right?
 ):
-    "From scores of answers, and which are right; `ValueError` where none has a score"
+    "From scores of answers, and which are right; a warning where none will be taken"
     scores, right = check_scores(scores), np.asarray(right, bool)
     there = scores > -np.inf # the others are never taken
-    if not there.any(): raise ValueError(
-        f"none of {len(there)} answers has a score: beams are empty, or all score −∞")
+    if not there.any(): # as if one were that is wrong, and above all others
+        warn_caller(f"none of {len(there)} answers has a score (beams are empty, or "
+                    "all score −∞): as it is, none will be taken")
+        scores, right, there = np.array([np.inf]), np.array([False]), [True]
     scores, right = scores[there], right[there]
     n, wrong = len(scores), np.sort(scores[~right])
     found = np.array([self._threshold(scores, right)] if self.steps else [])
@@ -122,17 +131,17 @@ def _threshold(self:select, scores, right):
         "which thresholds to test comes from other data: call tune(inputs, targets)")
     found = passing_cutoff(scores, right, self.cutoffs, self.error, self.confidence)
     top = right[scores >= self.cutoffs[0]]
-    if found == np.inf: raise ValueError(
+    if found == np.inf: warn_caller(
         f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
         f"are wrong, too many to rule out an error above {self.error:g}. Use more "
-        "pairs, allow a larger error, or another score")
+        "pairs, allow a larger error, or another score: as it is, none will be taken")
     return found
 
 # %% ../../nbs/decisions/01_selection.ipynb #7f4e212e
 @patch
 def taken(self:select, scores:np.ndarray)->np.ndarray: # [n] is each taken?
     "Which best answers to take, by `scores` [n]; with fdr from the whole list"
-    if self.steps: return scores >= self.thresholds
+    if self.steps: return (scores >= self.thresholds) & (self.thresholds < np.inf)
     g, wrong, there = self.guarantee, self._found[None].scores, scores > -np.inf
     wrong = np.append(wrong, [np.inf]*(g.k - len(wrong))) # infinite ones are not kept
     p = selection_p_values(scores[there], wrong, g.n_cal)

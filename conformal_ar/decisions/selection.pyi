@@ -40,11 +40,14 @@ class select(Procedure):
     def scores(self, pairs, **kwargs):
         """[N] scores of pairs; [N] is the best answer right?"""
         ...
+    def check_order(self, scores: np.ndarray, right: np.ndarray):
+        """As of other procedures, by `scores` [n] of the best answers; `right` plays no part"""
+        ...
     def tune(self, inputs, targets=None, **kwargs) -> select:
         """Choose cut-offs on pairs that do not calibrate; `ValueError` with `fdr`"""
         ...
     def calibrated(self, scores, right: np.ndarray):
-        """From scores of answers, and which are right; `ValueError` where none has a score
+        """From scores of answers, and which are right; a warning where none will be taken
 
         scores: [n] of best answers
         right: [n] is each right?"""

@@ -153,8 +153,8 @@ def subset_entry(
     for c in coverages:
         alpha = Fraction(dropped_pairs(c, n_cal, max_len), n_cal + 1)
         try:
-            if a_priori: cp = new(alpha=alpha)
-            else: cp = new(beam_alpha=1 - c/lower)
+            if a_priori: cp = new(alpha=alpha, strict=True)
+            else: cp = new(beam_alpha=1 - c/lower, strict=True)
             calibrated = (cp.calibrate_scores(scores[o[:n_cal]]) for o in orders)
             found = [(one.thresholds[0], one.guarantee) for one in calibrated]
         except ValueError: break # more than the beams can guarantee

@@ -201,7 +201,8 @@ def evaluate_edits(
     several = [f for f, target in zip(found, pairs.targets) if "." in target]
     out = shares(found) | dict(budget=budget, sets=set_sizes(found), errors=kinds,
                                wrong=wrong, several_products=shares(several))
-    cp = ProductSets(_sets(model, budget).model, coverage=.9, max_candidates=budget)
+    cp = ProductSets(_sets(model, budget).model, coverage=.9, max_candidates=budget,
+                     strict=True)
     scores = [-np.inf if f.score is None else f.score for f in found]
     try: cp.calibrate_scores(scores)
     except ValueError: return out # too few are found

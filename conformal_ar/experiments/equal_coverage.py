@@ -94,7 +94,9 @@ def calibrations(
     "Repeated calibrations of one procedure on random parts of one pool"
     runs = {}
     for c in coverages:
-        try: runs[c] = _calibrations(make(c), scores_of, orders, n_cal)
+        one = make(c)
+        one.strict = True
+        try: runs[c] = _calibrations(one, scores_of, orders, n_cal)
         except ValueError: break       # out of reach, and so are larger ones
     if not runs: return None
     guarantees, thresholds, measured = zip(*runs.values())

@@ -104,6 +104,7 @@ def csv_header(lines, separator, before=0):
     if twice: raise ValueError(f"the header names a column twice: {', '.join(twice)}")
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35e
 def csv_rows(lines, separator, before=0):
     "(line number, row or what is wrong) of a CSV file with a header"
     header, before = csv_header(lines, separator, before)
@@ -272,6 +273,7 @@ def _field(v):
     if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r"): return v
     return v if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", v) else f"'{v}"
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(
     rows:list, # Of dictionaries
     header:bool=True, # Write it? It has the names of all rows

@@ -6,11 +6,26 @@
 __all__ = ['open_model']
 
 # %% ../../nbs/hf/14_hub.ipynb #a1bcf670
-import torch
+import re, torch
+from pathlib import Path
 
 from .onnx import chosen_engine, has_onnx, open_compiled
 from .supported import choose_device
 from .texts import shipped_models
+
+# %% ../../nbs/hf/14_hub.ipynb #ced1e6fa
+def _check_known(name):
+    "`OSError` for what is neither a folder nor, asked once, a model of the hub"
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    if Path(name).exists(): return
+    if re.search(r"^[.~/]|\\|/.*/", name): # no id of the hub
+        raise FileNotFoundError(f"{name}: no such folder")
+    try:
+        if try_to_load_from_cache(name, "config.json"): return
+        HfApi().model_info(name, timeout=9)
+    except Exception as e: raise OSError(
+        f"no folder {name!r}, and the hub does not have it or cannot be asked: "
+        f"{str(e).strip().partition(chr(10))[0]}") from None
 
 # %% ../../nbs/hf/14_hub.ipynb #ced1e6f9
 def open_model(
@@ -24,6 +39,7 @@ def open_model(
     fits = (name in shipped and dtype in (None, "float32") and engine != "torch"
             and choose_device(device).type == "cpu" and has_onnx())
     if fits and (found := open_compiled(name)): return found
+    if name not in shipped: _check_known(name)
     from transformers import AutoConfig
     config = AutoConfig.from_pretrained(shipped.get(name, name),
                                         trust_remote_code=False)

@@ -15,8 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from conformal_ar.procedures.calibration_checks import (
-    check_calibrated, check_group, check_shape, refuse_ranks, refuse_unbounded,
-    warn_selected)
+    check_bool, check_calibrated, check_group, check_shape, near_limit, refuse_ranks,
+    say_unbounded, warn_selected)
 from ..theory.checks import (
     check_calibrated_groups, check_count, check_log_likelihoods, check_risk)
 from ..theory.guarantee import clopper_pearson_lower, Guarantee
@@ -28,7 +28,7 @@ from ..theory.tolerance import tolerance_region
 # %% ../../nbs/procedures/01_calibration.ipynb #b8ba1ea6
 class Calibration:
     "Thresholds with a guarantee, from the scores of calibration pairs"
-    settings = ("alpha", "max_len", "confidence") # what is saved with a calibration
+    settings = "alpha", "max_len", "confidence", "strict" # saved with a calibration
     functions = ("group",) # these are given again when it is loaded
     nested = False # does one threshold on one score make a set?
     conditional = False # are pairs that no set can hold left out, their share bounded?
@@ -40,12 +40,14 @@ class Calibration:
         max_len:int, # Most tokens of a member, the end token counted
         confidence:float|None=None, # Over calibration sets; None: coverage on average
         group:Callable|None=None, # Of an input, or by_length: coverage in each group
+        strict:bool=False, # Fail where nothing bounds a set? Else it holds everything
     ):
         if confidence is not None: check_risk(confidence, "confidence")
         self.alpha = one_risk(coverage, alpha, **self.other_risk)
         self.max_len = check_count(max_len, "max_len")
         self.confidence = None if confidence is None else float(confidence)
         self.group = check_group(group, max_len)
+        self.strict = check_bool(strict, "strict")
 
     @property
     def other_risk(self):
@@ -101,25 +103,34 @@ def fit_group(self:Calibration,
 )->Calibrated:
     "Thresholds of one group, and what they guarantee"
     n, fits = len(scores), np.isfinite(scores[:, -1])
-    if self.conditional: scores = scores[fits]
-    try: ranks = self.ranks(len(scores), groups, scores.shape[1])
-    except ValueError as e: refuse_ranks(self, label, n, fits.sum(), len(scores), e)
-    thresholds, dropped = tolerance_region(scores, ranks)
-    if np.isinf(thresholds).any(): refuse_unbounded(self, label, scores, ranks, groups)
-    warn_selected(self, label, scores, ranks, dropped)
-    guarantee = self.guaranteed(label, n, len(scores), int(ranks.sum()), groups)
+    try: ranks = self.ranks(n, groups, scores.shape[1])
+    except ValueError as e: refuse_ranks(label, n, e) # n alone decides
     kept = np.sort(scores[fits, 0]) if self.nested else np.empty(0)
+    if self.conditional:
+        scores = scores[fits]
+        try: ranks = self.ranks(len(scores), groups)
+        except ValueError: ranks = np.zeros(1, int) # too few are left to drop one
+    thresholds, dropped = np.full(len(ranks), -inf), None
+    if ranks.all(): thresholds, dropped = tolerance_region(scores, ranks)
+    guarantee = self.guaranteed(label, n, len(scores), int(ranks.sum()), groups)
+    if np.isinf(thresholds).any():
+        say_unbounded(self, label, fits, ranks, groups)
+        thresholds[:] = -inf # sets hold everything
+    elif self.strict and near_limit(scores, ranks, dropped):
+        warn_selected(self, label, fits, ranks)
+        guarantee = replace(guarantee, selected=True)
     return Calibrated(thresholds, guarantee, int(fits.sum()), kept)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #d1a0b2c4
 @patch
 def _times_share(self:Calibration, n, kept, k, groups):
     "The coverage within the coverable pairs, times a bound on their share"
-    within, sure = Guarantee.exact(kept, k), self.confidence is not None
+    within, sure = 1 - k/(kept + 1), self.confidence is not None
     risk = self._delta(2*groups if sure else groups) # half for each of two bounds
     share = clopper_pearson_lower(kept, n, risk)
-    if not sure: return Guarantee(within.coverage*share, "post-hoc", n, k, 0.95)
-    return Guarantee(within.lower_bound(1 - risk)*share, "pac", n, k, self.confidence)
+    if not sure: return Guarantee(within*share, "post-hoc", n, k, 0.95)
+    if k: within = Guarantee.exact(kept, k).lower_bound(1 - risk)
+    return Guarantee(within*share, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
@@ -248,10 +259,10 @@ def at_coverage(
     cp:Calibration, # Calibrated
     coverage:float, # In (0, 1)
 )->Calibration: # A copy; the procedure itself where it kept no scores
-    "A calibration at another coverage, from the scores that it kept"
+    "A strict calibration at another coverage, from the scores that it kept"
     if not cp.nested: return cp
     check_calibrated(cp)
     other = copy(cp)
-    other.alpha = one_risk(coverage=coverage)
+    other.alpha, other.strict = one_risk(coverage=coverage), True
     other._found = other.fit_again(cp._found)
     return other

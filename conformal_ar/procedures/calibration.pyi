@@ -14,12 +14,14 @@ class Calibration:
     confidence: Any
     group: Any
     max_len: Any
-    def __init__(self, *, coverage: float | None=None, alpha: float | None=None, max_len: int, confidence: float | None=None, group: Callable | None=None):
+    strict: Any
+    def __init__(self, *, coverage: float | None=None, alpha: float | None=None, max_len: int, confidence: float | None=None, group: Callable | None=None, strict: bool=False):
         """coverage: Probability that a set holds the target, in (0, 1)
         alpha: In its place: the risk, 1 − coverage
         max_len: Most tokens of a member, the end token counted
         confidence: Over calibration sets; None: coverage on average
-        group: Of an input, or by_length: coverage in each group"""
+        group: Of an input, or by_length: coverage in each group
+        strict: Fail where nothing bounds a set? Else it holds everything"""
         ...
     @property
     def other_risk(self):
@@ -118,7 +120,7 @@ def _all_scores(found):
     """[n] rising scores of a group; −∞ for targets that no set can hold"""
     ...
 def at_coverage(cp: Calibration, coverage: float) -> Calibration:
-    """A calibration at another coverage, from the scores that it kept
+    """A strict calibration at another coverage, from the scores that it kept
 
     cp: Calibrated
     coverage: In (0, 1)"""

@@ -44,5 +44,6 @@ def _of_texts(cp, inputs, owner, texts, **kwargs):
     sets = cp.predict(inputs) # the candidate may be there in another spelling
     for t, (s, text) in enumerate(zip(take(sets, owner), texts)):
         form = cp.canonicalize(text)
-        if form in s.keys: p[t] = max(p[t], s.p_values[s.keys.index(form)])
+        if form in getattr(s, "keys", ()): # an abstention has none
+            p[t] = max(p[t], s.p_values[s.keys.index(form)])
     return p

@@ -47,11 +47,12 @@ class ClassSet(PredictionSet):
     def __getitem__(self, i): return self.keys[i]
     def __iter__(self): return iter(self.keys)
     def line_of(self, text):
-        "The member whose form or spelling a text is; else the open line that holds it"
+        "The member whose form a text has; else the open line that holds it, … if none"
         form = canonical_form(self.canonicalize, text) if self.canonicalize else text
-        for key in (text, form):
-            if key in self.keys: return self.keys.index(key)
-        return PredictionSet.line_of(self, text)
+        if form in self.keys: return self.keys.index(form)
+        if form is not None: return PredictionSet.line_of(self, text)
+        whole = [t == () for t in self.tokens] if self.open is not None else []
+        return whole.index(True) if True in whole else None
 
     @property
     def probabilities(self):

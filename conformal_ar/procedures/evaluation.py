@@ -91,6 +91,7 @@ def evaluate_sets(
     oracle = np.array([oracle_size(s, t) for s, t in zip(sets, targets)])
     sizes = np.array([math.nan if isinstance(s, Abstention) else len(s) for s in sets])
     held, everything = ~np.isnan(oracle), np.isnan(sizes)
+    some = sizes if everything.all() else sizes[~everything] # nan where all abstain
     covered, n = held | everything, len(sizes)
     hits = int(covered.sum())
     ratio = float((sizes[held]/oracle[held]).mean()) if held.any() else math.nan
@@ -99,8 +100,8 @@ def evaluate_sets(
     complete = np.mean([not s.open.any() for s in lines]) if lines else None
     return Evaluation(
         n=n, coverage=hits/n, interval=clopper_pearson_interval(hits, n, 0.95),
-        mean_size=float(np.nanmean(sizes)), median_size=float(np.nanmedian(sizes)),
-        p95_size=float(np.nanquantile(sizes, 0.95, method="inverted_cdf")),
+        mean_size=float(some.mean()), median_size=float(np.median(some)),
+        p95_size=float(np.quantile(some, 0.95, method="inverted_cdf")),
         empty=int((sizes == 0).sum()), truncated=sum(bool(s.truncated) for s in sets),
         oracle_ratio=ratio, covered=covered, sizes=sizes, oracle_sizes=oracle,
         guarantee=guarantee, abstained=int(everything.sum()),

@@ -15,7 +15,7 @@ from fastcore.meta import delegates
 from ..search.autoregressive import Autoregressor, optional, sequence_scores
 from ..search.inputs_and_ids import take
 from ..search.hypotheses import target_rows
-from ..search.lines import EVERYTHING, lines_scores
+from ..search.lines import lines_scores
 from .calibration import Calibration
 from .procedure import Procedure
 from .calibration_checks import check_lines
@@ -44,9 +44,6 @@ class ConformalLevelSets(Procedure):
         super().__init__(model, max_len=max_len, **kwargs)
         if max_lines is not None: check_lines(self)
 
-    @property
-    def missed(self): return EVERYTHING if self.max_lines else -inf
-
     def out_of_reach(self):
         why, remedy = super().out_of_reach()
         if self.max_candidates is not None:
@@ -71,7 +68,7 @@ def target_scores(self:ConformalLevelSets, pairs, batch_size:int=256,
     inputs = take(pairs.inputs, pairs.owner)
     if self.max_lines: return lines_scores(
         self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,
-        **kwargs)[:, None]
+        possible=pairs.possible, **kwargs)[:, None]
     sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
                            batch_size=batch_size, progress=progress)
     if self.max_candidates is None: return sums[:, None]

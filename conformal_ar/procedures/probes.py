@@ -310,6 +310,6 @@ def warn_repeated(
     inputs:Sequence, # [N] calibration inputs
     texts:Sequence,  # [N] their targets
 ):
-    "Warn where fewer than half of the pairs are distinct"
+    "Warn where at most half of the pairs are distinct"
     distinct, n = len({*input_hashes([*zip(inputs, texts)])}), len(inputs)
-    if distinct < n/2: warn_repeats(distinct, n)
+    if distinct <= n/2: warn_repeats(distinct, n)

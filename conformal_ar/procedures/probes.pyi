@@ -127,7 +127,7 @@ def warn_known(known: tuple | None, inputs: Sequence):
     inputs: [n] test inputs"""
     ...
 def warn_repeated(inputs: Sequence, texts: Sequence):
-    """Warn where fewer than half of the pairs are distinct
+    """Warn where at most half of the pairs are distinct
 
     inputs: [N] calibration inputs
     texts: [N] their targets"""

@@ -22,11 +22,12 @@ from ..search.beams import most_probable
 from .calibration import Calibration
 from .candidates import candidate_p_values
 from ..search.score_checks import check_adapter
-from .calibration_checks import (
-    check_calibrated, check_texts, check_unchanged, refuse_lines, warn_respelt)
+from conformal_ar.procedures.calibration_checks import (
+    check_calibrated, check_texts, check_unchanged, refuse_lines, warn_ordered,
+    warn_respelt)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
-from ..theory.groups import by_length
+from ..theory.groups import by_length, group_rows
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
 from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import (
@@ -34,8 +35,9 @@ from .probes import (
 from .saving import (
     function_name, restored, saved_fields, write_calibration)
 from ..search.lines import lines_search
+from ..theory.validity import order_p_value
 from ..search.threshold import threshold_search
-from ..search.sets import PredictionSet
+from ..search.sets import Abstention, PredictionSet
 
 # %% ../../nbs/procedures/02_procedure.ipynb #134f8e77
 def _check_type(model):
@@ -51,7 +53,6 @@ class Procedure(Calibration):
     normalize = True # is the score the log-likelihood per token?
     by_class = False # are scores those of classes, with canonicalize?
     max_candidates = max_lines = None # budgets, which only level sets have
-    missed = -np.inf # score of a target that no set can hold
     probe = known = None # of the last pairs: some, and hashes of all inputs
 
     @delegates(Calibration.__init__)
@@ -131,6 +132,7 @@ def best_rows(self:Procedure,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #c0a1b2d4
 ROW_OPTIONS = "max_rows", # they change no set
+SORTED = 1e-4 # p-value of the order of pairs, below which there is a warning
 
 def check_options(options, *known):
     "`TypeError` for a keyword that a later call does not take"
@@ -163,7 +165,7 @@ def scores(self:Procedure,
     "Scores of pairs, each of its best target, and the label of the group of each"
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
     scores = self.target_scores(pairs, **kwargs)
-    scores[~pairs.possible, -1] = self.missed
+    if not self.max_lines: scores[~pairs.possible, -1] = -np.inf # … holds these too
     order = np.lexsort((-scores[:, -1], pairs.owner)) # ties: the first
     best = order[np.unique(pairs.owner[order], return_index=True)[1]]
     return scores[best], self.group_labels(pairs.inputs, self.lengths(pairs.ids[best]))
@@ -188,6 +190,16 @@ def check_model(self:Procedure,
     if probe is not None: pairs = join_pairs(self.model, *read_pairs(*probe))
     self.probe = Probe.of(self.model, pairs, self.max_len)
 
+# %% ../../nbs/procedures/02_procedure.ipynb #8f1282a4
+@patch
+def check_order(self:Procedure, scores:np.ndarray, labels:Sequence|None):
+    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
+    `scores` [N, steps] of pairs as they came, with `labels` [N] of their groups"""
+    rows = group_rows(self.group, labels, len(scores))
+    for label, r in rows.items():
+        p = order_p_value(scores[r, -1])*len(rows)
+        if p < SORTED: warn_ordered(p, label)
+
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
@@ -204,9 +216,22 @@ def calibrate(self:Procedure,
     pairs = new.read(inputs, targets)
     warn_repeated(pairs.inputs, pairs.texts)
     new.check_model(pairs, probe, kwargs.get("batch_size", 256))
-    new.calibrate_scores(*new.scores(pairs, progress=progress, **kwargs))
+    scores, labels = new.scores(pairs, progress=progress, **kwargs)
+    new.calibrate_scores(scores, labels)
+    new.check_order(scores, labels)
     self.__dict__ = vars(new) # all at once
     return self
+
+# %% ../../nbs/procedures/02_procedure.ipynb #4934b591
+@patch
+def everything(self:Procedure,
+    inputs:Sequence, # [n] inputs
+)->np.ndarray: # [n] does nothing bound its set?
+    "Which sets hold everything: those of groups whose thresholds are −∞"
+    unbounded = [np.isneginf(g.thresholds).any() for g in self._found.values()]
+    if isinstance(self.group, Callable) and any(unbounded):
+        return np.array(unbounded)[self.group_number(inputs)]
+    return np.full(len(inputs), any(unbounded)) # of answers' lengths: each set has all
 
 # %% ../../nbs/procedures/02_procedure.ipynb #606cb764
 @patch
@@ -225,6 +250,9 @@ def search(self:Procedure,
     by_edges = isinstance(self.group, by_length)
     if by_edges: lowest = lowest.min(0)
     elif self.group is not None: lowest = lowest[self.group_number(inputs)]
+    everything = self.everything(inputs)
+    if everything.any(): # no score is 1: nothing to search
+        lowest = np.where(everything[:, None], 1., lowest)
     table = self.decode(inputs, lowest - self.margin, progress=progress, **kwargs)
     if by_edges: table = self.select(table)
     if not self.nonempty: return table
@@ -266,14 +294,16 @@ def sets(self:Procedure,
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
     "The prediction sets in a table, with p-values where one threshold makes them"
-    p_values = None
+    p_values, everything = None, np.zeros(len(inputs), bool)
+    if self._found: everything = self.everything(inputs)
     if self.nested and self._found:
         group = 0 if self.group is None else self._row_groups(table, inputs)
         scores = self.row_scores(table)[:, 0] + self.margin
         p_values = self.score_p_values(scores, group)
     found = prediction_sets(table, self.model, inputs, p_values)
-    if self.canonicalize is None: return found
-    return [merge_equivalent(s, self.canonicalize) for s in found]
+    form = self.canonicalize
+    if form is not None: found = [merge_equivalent(s, form) for s in found]
+    return [Abstention(s.input) if e else s for e, s in zip(everything, found)]
 
 # %% ../../nbs/procedures/02_procedure.ipynb #43ae20d0
 @patch

@@ -19,7 +19,6 @@ class Procedure(Calibration):
     by_class: bool
     max_candidates: Any
     max_lines: Any
-    missed: Any
     probe: Any
     known: Any
     __dict__: Any
@@ -80,6 +79,10 @@ class Procedure(Calibration):
         probe: Inputs and targets to keep; None: some of the pairs
         batch_size: Pairs scored at a time"""
         ...
+    def check_order(self, scores: np.ndarray, labels: Sequence | None):
+        """Warn where pairs of a group are not alike from first to last, as sorted ones are.
+        `scores` [N, steps] of pairs as they came, with `labels` [N] of their groups"""
+        ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
         """Find the thresholds on pairs that are exchangeable with the inputs to come
 
@@ -87,6 +90,11 @@ class Procedure(Calibration):
         targets: [N] texts, or lists of right texts; or ids [N, L]
         probe: Inputs and targets to keep in the file; None: some of these
         progress: Show a progress bar?"""
+        ...
+    def everything(self, inputs: Sequence) -> np.ndarray:
+        """Which sets hold everything: those of groups whose thresholds are −∞
+
+        inputs: [n] inputs"""
         ...
     def search(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> Hypotheses:
         """Decode the inputs into one table
@@ -145,6 +153,7 @@ class Procedure(Calibration):
         model: The model it was calibrated with; None: the shipped"""
         ...
 ROW_OPTIONS: Any
+SORTED: float
 def check_options(options, *known):
     """`TypeError` for a keyword that a later call does not take"""
     ...

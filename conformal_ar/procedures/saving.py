@@ -83,7 +83,8 @@ def _plain(name, value):
 # %% ../../nbs/procedures/08_saving.ipynb #fae26dd3
 def _saved(label, found):
     "One group of a calibration as JSON"
-    return dict(group=group_key(label), thresholds=found.thresholds.tolist(),
+    thresholds = [t if np.isfinite(t) else str(t) for t in found.thresholds.tolist()]
+    return dict(group=group_key(label), thresholds=thresholds,
                 coverable=found.coverable, guarantee=found.guarantee.asdict(),
                 scores=np.asarray(found.scores, float).tolist())
 
@@ -103,7 +104,7 @@ def _read_setting(name, value):
 
 def _read_group(saved):
     "Label and calibration of a saved group"
-    thresholds, scores = np.array(saved["thresholds"]), np.array(saved["scores"])
+    thresholds, scores = np.array(saved["thresholds"], float), np.array(saved["scores"])
     guarantee = Guarantee(**saved["guarantee"])
     return group_label(saved["group"]), Calibrated(
         thresholds, guarantee, saved["coverable"], scores)
@@ -162,7 +163,9 @@ def saved_kind(cls, data:dict):
         getattr(import_module("conformal_ar"), data["procedure"], None)
     for kind in below: below += kind.__subclasses__()
     alike = [kind for kind in below if kind.__name__ == data["procedure"]]
-    own = [kind for kind in alike if kind.__module__ == module]
+    ours = module.startswith("conformal_ar.")
+    own = [kind for kind in alike if kind.__module__ == module or
+           ours and kind.__module__.startswith("conformal_ar.")]
     if own or len(alike) == 1: return (own or alike)[-1]
 
 

@@ -115,6 +115,7 @@ def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least 
     def within(found):
         g, inside = found.guarantee, found.coverable
         outside = 0 if self.conditional else g.n_cal - inside # these were dropped first
-        return Guarantee.exact(inside, g.k - outside, "group")
+        k = 0 if np.isneginf(found.thresholds[0]) else g.k - outside # 0: everything
+        return Guarantee.exact(max(1, inside), k, "group")
     self.guarantees
     return min(map(within, self._found.values()), key=lambda g: g.coverage)

@@ -238,10 +238,12 @@ def lines_scores(
     max_lines:int,        # Most lines of an input, m
     max_rows:int=1024,    # Prefixes in a call, about; changes no result
     progress:bool=False,  # Show a progress bar?
+    possible:np.ndarray|None=None, # [T] False where … alone holds a target; None: none
 )->np.ndarray: # [T] in nats, from EVERYTHING to 0
     "The largest threshold at which a target is covered: min(p of its line, Q)"
     lengths = np.minimum(target_lengths(targets, ar.end_token_id), max_len)
     ids, scores = np.asarray(targets), np.empty(len(lengths))
+    if possible is not None: ids = np.where(possible[:, None], ids, -1) # no token
     def make(batch):
         return ScoreWalk(len(batch), max_lines, max_len, ids[batch], lengths[batch])
     for batch, walk, _ in grown(ar, inputs, make, max_lines, max_len, max_rows,

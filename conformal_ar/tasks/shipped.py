@@ -130,7 +130,7 @@ def load_shipped(
     model, one = _model_and_list(name, task, stored["lists"], model, asked,
                                  dict(device=device, engine=engine))
     cp = kind(model, max_len=one["max_len"], canonicalize=form,
-              max_candidates=one["max_candidates"], **options)
+              max_candidates=one["max_candidates"], strict=True, **options)
     cp.probe = Probe.read(one["probe"])
     cp.probe.check(model)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))

@@ -9,6 +9,7 @@ __all__ = ['Task']
 from pathlib import Path
 
 from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns
+from ..files.formats import suffix_of
 
 # %% ../../nbs/tasks/00_task.ipynb #a8f5928e
 class Task:
@@ -26,7 +27,7 @@ class Task:
 
     def is_table(self, path:str|Path)->bool:
         "Does the file `path`, as named, have columns? Else each line is an input"
-        return Path(path).suffix.lower() != ".txt"
+        return suffix_of(path) != ".txt"
 
     def line_inputs(self, lines:list[str])->list[Input]:
         "What the `lines` of a file without columns ask"

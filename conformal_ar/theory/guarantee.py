@@ -31,6 +31,7 @@ class Guarantee:
     confidence:float|None=None  # Probability that it holds, where it may fail
     population:str|None=None    # Which pairs; None: those like the calibration pairs
     event:str|None=None         # What has the coverage, or the risk; None: see above
+    selected:bool=False # May others like it have been refused? These count as covered
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -74,6 +75,7 @@ def __repr__(self:Guarantee):
     places = max(3, 1 + ceil(-np.log10(1 - self.coverage))) if close else 3
     more = "" if self.confidence is None else f", confidence={self.confidence:g}"
     if self.population: more += f", population={self.population!r}"
+    if self.selected: more += ", selected=True"
     least = rounded_down(self.coverage, places)
     what = f"coverage={least}" if self.kind != "risk" else f"risk={1 - least:g}"
     return (f"Guarantee({what}, kind={self.kind!r}, "
@@ -87,7 +89,10 @@ def _repr_markdown_(self:Guarantee):
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
     elif sure: how = f"with confidence {sure:g} over calibration sets"
+    if sure and self.kind == "fdr": how += (", where those by which none is taken "
+                                            "count as right")
     whose = f", for {self.population}" if self.population else ""
+    if self.selected: whose += ", where calibrations that were refused count as covered"
     least = rounded_down(self.coverage, 4)
     what = (f"{self.event or 'A set contains the target'} with probability at least "
             f"**{least:.4g}**")
