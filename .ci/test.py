@@ -3,8 +3,9 @@
     python .ci/test.py                  everything
     python .ci/test.py theory sets      only the notebooks whose folders or names begin so, without the checks
     python .ci/test.py --flags slow sets  also the cells flagged `#| slow`
+    python .ci/test.py --setting sse    the notebooks as another processor rounds (sse, avx2, native, or all), without the checks
 
-The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
+Each line has the seconds that passed and those of processors.  The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
 `skip_exec`).  The exit status is not 0 when a check or a notebook fails.
 """
 import argparse, filecmp, json, os, re, shutil, subprocess, sys, tempfile, time

@@ -205,7 +205,7 @@ def writable_folder(ctx, folder):
 # %% ../../nbs/cli/00_command_line.ipynb #0b7e8760
 def check_device(device):
     "Refuse a device that this machine lacks, or that holds no numbers, such as meta"
-    from conformal_ar.hf.supported import choose_device
+    from conformal_ar.hf.placement import choose_device
     choose_device(device)
 
 # %% ../../nbs/cli/00_command_line.ipynb #336872ab

@@ -19,10 +19,10 @@ from transformers.utils import logging
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
+from .placement import choose_device, prepare_model
 from .precision import ROUNDING, log_probs_of
 from .supported import (
-    check_pair, check_special, choose_device, prepare_model, special_ids, check_paths,
-    check_tokens, fingerprint_of)
+    check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
@@ -239,9 +239,9 @@ def check_folder(folder:str|Path): # Of a model
         if size < needed: raise OSError(
             f"{path} was cut off: it has {size} bytes of {needed}; copy it again")
 
-def check_loaded(name, found:dict): # Of a model; what from_pretrained says of its loading
+def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
     "`OSError` for weights that were not loaded, and would be random"
-    missing, others = (sorted(found[f"{which}_keys"]) for which in ("missing", "unexpected"))
+    missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
     if not missing: return
     more = (f"; {len(others)} others have no place, such as {others[0]}: save what "
             "torch.compile or DataParallel wrapped") if others else ""

@@ -107,7 +107,7 @@ def no_progress_bar():
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
-def check_loaded(name, found: dict):
+def check_loaded(name: str, found: dict):
     """`OSError` for weights that were not loaded, and would be random"""
     ...
 WORDS: str

@@ -182,8 +182,9 @@ def set_attention(model:torch.nn.Module, kind:str)->bool: # False: it keeps its 
     for own in stacks:
         if own._attn_implementation != kind: own._attn_implementation = kind
     left = {own._attn_implementation for own in stacks} - {kind}
-    if left: raise TypeError(f"the attention of a stack of {type(model).__name__} could "
-        f"not be set to {kind!r}: it stays {', '.join(map(repr, left))}")
+    if left: raise TypeError(
+        f"the attention of a stack of {type(model).__name__} could not be set to "
+        f"{kind!r}: it stays {', '.join(map(repr, left))}")
     return True
 
 

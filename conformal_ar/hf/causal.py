@@ -20,7 +20,8 @@ from .adapter import HFModel
 from .caches import make_blocks, select_rows, sharing, why_copied
 from .supported import row_tokens
 from .onnx import Compiled
-from .texts import Texts, chat_options, chat_prompts, pad_rows, start_ids
+from .chats import chat_options, chat_prompts
+from .texts import Texts, pad_rows, start_ids
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class PromptTexts(Texts): "Prompts and what follows them, as ids"
@@ -81,7 +82,8 @@ def _ids(self:PromptTexts, texts, target=False):
 @patch
 def _texts(self:PromptTexts, inputs):
     if self.chat is False or isinstance(inputs, str): return inputs
-    return chat_prompts(self.tokenizer, inputs, **chat_options(self.tokenizer, self.chat))
+    options = chat_options(self.tokenizer, self.chat)
+    return chat_prompts(self.tokenizer, inputs, **options)
 
 @patch
 def _also_seen(self:HFCausal):

@@ -36,8 +36,9 @@ class HFSeq2Seq(HFModel):
         self.start_token_id = special_id("decoder_start_token_id", *self._sources())
         forced = special_ids("forced_bos_token_id", *self._sources()[:2])
         self.forced_id = forced[0] if forced else None
-        self._check_special(pad_token_id=[self.pad_token_id], forced_bos_token_id=forced,
-                            decoder_start_token_id=[self.start_token_id])
+        self._check_special(
+            pad_token_id=[self.pad_token_id], forced_bos_token_id=forced,
+            decoder_start_token_id=[self.start_token_id])
 
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6

@@ -148,16 +148,3 @@ def start_ids(tokenizer: object) -> list:
 
     tokenizer: Of transformers"""
     ...
-def chat_prompts(tokenizer: object, inputs: list, **options) -> list:
-    """The prompts that a chat template makes; `TypeError` for what is no message.
-    `ValueError` for messages that the template refuses
-
-    tokenizer: With a chat template
-    inputs: Texts of a user, or lists of messages"""
-    ...
-def chat_options(tokenizer: object, chat: bool | dict) -> dict:
-    """Arguments of a chat template; `ValueError` where it would write today's date
-
-    tokenizer: Of the model
-    chat: Put inputs into its chat template? Or the template's arguments"""
-    ...
