@@ -43,8 +43,11 @@ setup(
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
     extras_require=extras,
-    packages=find_packages(include=["conformal_ar", "conformal_ar.*"]),
-    package_data={"conformal_ar": ["py.typed", "**/*.pyi", "chem/*.txt", "cli/page/**/*", *(f"models/**/*.{o}" for o in ("safetensors", "json", "md", "txt"))]},
+    packages=find_packages(include=["conformal_ar", "conformal_ar.*"], exclude=["conformal_ar.experiments*"]),
+    package_data={"conformal_ar": [
+        "py.typed", "**/*.pyi", "chem/*.txt", "chem/page/**/*", "cli/page/**/*",
+        *(f"models/**/*.{o}" for o in ("json", "md")), "models/additions/*", "models/reactions/*"]},
+    exclude_package_data={"conformal_ar": ["experiments/*"]}, # stays in the repository
     include_package_data=False,
     zip_safe=False,
     entry_points={

@@ -9,7 +9,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
 ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # each imports only itself and those before it
-ONLY = dict(chem={"chem", "experiments", "cli"}, experiments={"experiments"}, cli={"cli"}) # who may import these
+ONLY = dict(chem={"chem", "experiments"}, experiments={"experiments"}, cli={"cli"}) # who may import these
 LIBRARIES = dict(transformers={"hf", "tasks", "experiments"}, rdkit={"tasks", "chem"}, torch={*ROOMS} - {"theory", "files", "answers"}, matplotlib={"files", "cli", "experiments", "tasks", "chem"})
 
 

@@ -21,28 +21,40 @@ _names = {
     "procedures.subsets": "ConformalBeamSubsets",
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
-    "decisions.loading": "load",
+    "procedures.loading": "load",
     "theory.planning": "plan coverage_band",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
     "decisions.adaptive": "AdaptiveLevelSets",
     "decisions.weighted": "WeightedLevelSets",
     "decisions.monitor": "ExchangeabilityMonitor",
+    "answers.samples": "SampledSets",
+    "answers.taking": "Selection",
+    "answers.claims": "ClaimFilter",
     "hf.seq2seq": "HFSeq2Seq",
     "hf.causal": "HFCausal",
     "hf.vllm": "VLLMCausal VLLMServer",
     "hf.masks": "Masked",
     "chem.product_sets": "ProductSets",
 }
+_found = {"tasks.shipped": "load_shipped", "tasks.sum_tokens": "DigitTokenizer"} # by files, not at the top level
+_home = {name: module for module, names in (_names | _found).items() for name in names.split()}
 _modules = {m.name for m in _iter_modules(__path__) if m.ispkg} # those that are installed
-own_tasks = { # name to module:class; those of other packages are entry points
-    "additions": "conformal_ar.tasks.known_tasks:Additions",
-    "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactions",
-    "reactions": "conformal_ar.chem.reaction_tasks:Reactions",
-}
-_home = {name: module for module, names in _names.items() for name in names.split()}
 
-__all__ = ["__version__", *_home]
+# What the command line and files name. Other packages announce tasks as entry points of the group conformal_ar.tasks.
+own_tasks = {
+    "additions": "conformal_ar.tasks.known_tasks:AdditionsTask",
+    "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactionsTask",
+    "reactions": "conformal_ar.chem.reaction_tasks:ReactionsTask",
+}
+own_procedures = {
+    "level-sets": "ConformalLevelSets",
+    "dynamic": "DynamicConformalBeams",
+    "subsets": "ConformalBeamSubsets",
+    "select": "select",
+}
+
+__all__ = ["__version__", *(name for names in _names.values() for name in names.split())]
 
 
 def __getattr__(name):
@@ -54,3 +66,8 @@ def __getattr__(name):
 
 
 def __dir__(): return sorted({*globals(), *__all__, *_modules})
+
+
+def own_object(name, *default):
+    "What a file names, with the module where it once stood or without, by its own name"
+    return getattr(_import_module(__name__), name.replace(":", ".").split(".")[-1], *default)

@@ -2,13 +2,13 @@
 from typing import Any
 from typing import NamedTuple
 import numpy as np
+ORDER_IDS: Any
 WORDS: Any
 FIRST: Any
 MAX_ATOMS: int
 PAD: Any
 END: Any
 KEEP_ID: Any
-ORDER_IDS: Any
 def script_ids(text: str) -> list[int]:
     """Token ids of a script `text`"""
     ...

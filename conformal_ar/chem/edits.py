@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ORDERS', 'STATES', 'KEEP', 'ALKALI', 'Edit', 'Script', 'script_tokens', 'read_script', 'script_text', 'flat_molecule',
            'ionized', 'number_atoms', 'sides', 'flask', 'source_molecule', 'changed_molecule', 'product_molecule',
-           'pointers', 'apply_script', 'atom_kinds', 'edit_place', 'symmetry_ranks', 'twins', 'one_spelling']
+           'pointers', 'apply_script', 'atom_kinds', 'edit_place', 'twins', 'one_spelling']
 
 # %% ../../nbs/chem/01_edits.ipynb #69ac264b
 import re

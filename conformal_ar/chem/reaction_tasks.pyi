@@ -3,11 +3,45 @@ from typing import Any
 from ..tasks.task import Task
 STRUCTURES: Any
 _draw: str
+_columns: Any
 def _files(): ...
-class Molecules(Task):
+def _entries(records, column):
+    """Structure, title and data of each member; none for an empty set, line or error"""
+    ...
+def _sdf(records): ...
+def _rdf(records): ...
+class ShownMolecules:
+    """How sets of molecules are said, drawn and written"""
+    words: Any
+    grouped: str
+    unused: str
+    steps: str
+    right: Any
+    list_title: Any
+    fields: Any
+    sketcher: Any
+    @property
+    def page(self): ...
+    @property
+    def hint(self): ...
+    @property
+    def writers(self): ...
+    def joined_fields(self, texts): ...
+    def draw(self, s, path, guarantee): ...
+    def drawing(self, text): ...
+    def member_drawing(self, s, i): ...
+    def same_card(self, s, i): ...
+    def beside(self, text, other): ...
+    def input_html(self, typed, text):
+        """Molecules in the order that was typed"""
+        ...
+_boxes: Any
+class MoleculesTask(ShownMolecules, Task):
     """Products of chemical reactions, as SMILES"""
-    molecules: Any
     quantile: Any
+    rewrites: Any
+    options: Any
+    suffixes: Any
     proposals: Any
     population: str
     examples: Any
@@ -30,16 +64,19 @@ class Molecules(Task):
     def clean_input(self, x, model: object, **options): ...
     def spell_target(self, typed, clean, target, **options): ...
     def candidate(self, x, clean, **options): ...
+    def looks_like(self, line): ...
     def check_data(self):
         """`FileNotFoundError` where an archive is missing, which says how to get it"""
         ...
-class Reactions(Molecules):
+class ReactionsTask(MoleculesTask):
     """Products by a model of edits"""
     name: Any
     coverage: Any
     app_coverage: Any
     dtypes: Any
-    maps: Any
+    options: Any
+    columns: Any
+    listed: Any
     demo_pairs: Any
     demo_coverages: Any
     demo_procedures: Any
@@ -51,8 +88,11 @@ class Reactions(Molecules):
         """`ProductSets`; `ValueError` where it is not of the kind"""
         ...
     def longest(self, model: object): ...
+    def prepare(self, cp, suffix='', maps=False): ...
+    @property
+    def writers(self): ...
     def train(self, *args, **options): ...
-class SmilesReactions(Molecules):
+class SmilesReactionsTask(MoleculesTask):
     """Products by a model that writes SMILES, as in the paper"""
     name: Any
     coverage: Any

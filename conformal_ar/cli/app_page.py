@@ -7,6 +7,7 @@ __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
 import html, json, os, sys, tempfile
+from copy import copy
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -16,16 +17,17 @@ from types import SimpleNamespace
 from ..procedures.calibration import at_coverage
 from conformal_ar.cli.app import (MOST_LINES, answer, file_records, in_words,
     open_calibration)
-from conformal_ar.cli.app_cards import (error_html, html_tag, in_terms, list_csv,
-    list_html)
-from .app_routes import (
-    FILES, SKETCHER, add_routes, answer_links, history_html, only_here)
+from .app_cards import error_html, html_tag, list_csv, list_html
+from conformal_ar.cli.app_routes import (
+    FILES, add_routes, address_of, answer_links, history_html, only_here, page_folders,
+    sketcher)
 from .calibrate import scratch
 from .command_line import shortened, explain_error, notice
 from .predict import set_texts
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
 from ..tasks.known_tasks import TASKS
+from ..tasks.task import Task
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
 def _import_gradio():
@@ -33,7 +35,7 @@ def _import_gradio():
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     try: import gradio
     except ImportError as e:
-        need = "the application needs Gradio: pip install 'conformal_ar[app,chem]'"
+        need = "the application needs Gradio: pip install 'conformal_ar[all]'"
         raise ImportError(need) from e
     def say(*_):
         said, _ = explain_error(sys.exc_info()[1])
@@ -48,21 +50,25 @@ def _file(content, name):
     return str(write_text(Path(tempfile.mkdtemp(dir=scratch().name))/name, content))
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5c
-def _ignored(names): # of the boxes that are ticked
-    return dict(ignore_stereo="Stereochemistry" in names,
-                ignore_isotopes="Isotopes" in names)
+FIELDS = [*dict.fromkeys(f for task in TASKS.values() for f in task.fields)]
+BOXES = {o.label: name for task in TASKS.values() for name, o in task.options.items()
+         if o.label}
+
+def _ticked(labels): return {name: label in labels for label, name in BOXES.items()}
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5d
-def _asked(gr, name, text, reagents, solvent, candidate, coverage, ignore, source,
-           history):
+def _asked(gr, name, *values):
     "The answer to one input, and the questions that were answered until now"
-    parts = ((part or "").strip() for part in (text, reagents, solvent))
-    roles = ".".join(filter(None, parts)) # what is folded may be None
-    asked = dict(input=roles, candidate=(candidate or "").strip(), ignore=ignore or [])
+    *texts, candidate, coverage, ignore, source, history = values
+    texts = [(text or "").strip() for text in texts] # what is folded may be None
+    asked = dict(texts=texts, candidate=(candidate or "").strip(), ignore=ignore or [])
     try:
-        found = answer(open_calibration(*source), roles, coverage, candidate or "",
-                       dict(task=name), **_ignored(ignore or ()))
-        file = _file(sets_csv([found.record]), "set.csv")
+        opened = open_calibration(*source)
+        roles = opened.task.joined_fields(texts)
+        found = answer(opened, roles, coverage, candidate or "", dict(task=name),
+                       **_ticked(ignore or ()))
+        table = sets_csv([found.record], more=opened.task.columns)
+        file = _file(table, "set.csv")
     except Exception as e:
         return error_html(e), gr.DownloadButton(visible=False), history, gr.skip()
     link = found.html[found.html.index("<a "):].split("</a>")[0]
@@ -83,12 +89,12 @@ def _listed(path, coverage, ignore, source, progress):
     try:
         if not path: raise ValueError("choose a file first")
         opened = open_calibration(*source)
-        task, forms = opened.task, [".csv", ".jsonl"]
+        task = opened.task
+        forms = [".csv", ".jsonl", *task.writers]
         def show(i, n): progress((i, n))
-        records = file_records(opened, path, coverage, show, **_ignored(ignore or ()))
+        records = file_records(opened, path, coverage, show, **_ticked(ignore or ()))
         words = html.escape(in_words(at_coverage(opened.cp, coverage), task))
-        forms += [".sdf"]*task.molecules + [".rdf"]*task.maps
-        found = records, list_csv(records, path, task), forms
+        found = records, list_csv(records, path, task), forms, task
         return list_html(records, task) + html_tag("p", words), found
     except Exception as e:
         said = explain_error(e)[0].replace(str(path), Path(path or "").name)
@@ -97,10 +103,10 @@ def _listed(path, coverage, ignore, source, progress):
 # %% ../../nbs/cli/06_app_page.ipynb #748fa824
 def _table(gr, form, found):
     "The table of an answer to a list, in a format"
-    records, text, forms = found or ([], "", [])
+    records, text, forms, task = found or ([], "", [], None)
     if found and form not in forms: gr.Warning(f"the list has nothing for {form} files")
     if form not in forms: return gr.DownloadButton(visible=False)
-    if form != ".csv": text = "".join(set_texts(lambda: records, form))
+    if form != ".csv": text = "".join(set_texts(lambda: records, form, task))
     return gr.DownloadButton(value=_file(text, f"sets{form}"), visible=True)
 
 
@@ -112,27 +118,28 @@ def _page(gr, name, source, task, coverage):
     with gr.Row():
         examples = [(gr.Button(known, size="sm", min_width=80), typed)
                     for known, typed in task.examples.items()]
-    chemical = task.molecules
-    with gr.Accordion("Draw", open=False, visible=chemical): gr.HTML(SKETCHER)
-    candidate = gr.Textbox(label=in_terms("Is this answer possible? (may stay empty)",
-                                          task), elem_classes="ca-candidate")
-    with gr.Accordion("Reagents and solvent in fields of their own; leave out "
-                      "stereochemistry", open=False, visible=chemical):
+    with gr.Accordion("Draw", open=False, visible=bool(task.sketcher)):
+        gr.HTML(sketcher(task))
+    candidate = gr.Textbox(label=task.in_words("Is this answer possible? (may stay "
+                                               "empty)"), elem_classes="ca-candidate")
+    boxes = [o.label for o in task.options.values() if o.label]
+    with gr.Accordion(f"{' and '.join(task.fields).capitalize()} in fields of their "
+                      f"own; leave out {' and '.join(boxes[:1]).lower()}", open=False,
+                      visible=bool(task.fields)):
         with gr.Row():
-            reagents = gr.Textbox(label="Reagents")
-            solvent = gr.Textbox(label="Solvent")
-        ignore = gr.CheckboxGroup(["Stereochemistry", "Isotopes"], label="Leave out")
+            fields = [gr.Textbox(label=o, visible=o in task.fields) for o in FIELDS]
+        ignore = gr.CheckboxGroup(boxes, label="Leave out")
     cover = gr.Slider(0.5, 0.99, coverage, step=0.01, label="Coverage")
     button = gr.Button("Predict", variant="primary")
     with gr.Column(elem_classes="ca-both", elem_id=f"ca-{name}"):
         gr.HTML(html_tag("p", class_="ca-taken", role="status"), padding=False)
         shown, table = gr.HTML(), gr.DownloadButton("Table (CSV)", visible=False)
     before = gr.HTML()
-    forms = [".csv", ".jsonl"] + [".sdf", ".rdf"]*chemical
-    what = "A list of inputs" + ", such as an ELN's table or a route"*chemical
-    with gr.Accordion(what, open=False):
+    forms = [".csv", ".jsonl", *dict.fromkeys(o for t in TASKS.values()
+                                              for o in t.writers if task.writers)]
+    with gr.Accordion(f"A list of inputs{task.list_title}", open=False):
         hint = (FILES/"list.html").read_text("utf-8").replace("MOST", f"{MOST_LINES:,}")
-        gr.HTML(hint if chemical else hint.splitlines()[0])
+        gr.HTML(hint + task.hint.replace("PAGE", address_of(task)))
         file = gr.File(label="File", type="filepath", height=130)
         form = gr.Radio(forms, value=".csv", label="Format of the download")
         run, kept = gr.Button("Predict the list"), gr.State()
@@ -141,7 +148,7 @@ def _page(gr, name, source, task, coverage):
     def ask(*values): return _asked(gr, name, *values)
     def move(*values): return ask(*values) if values[0] else [gr.skip()]*4
     def go(*values, progress=gr.Progress()): return _listed(*values, progress)
-    asked = [text, reagents, solvent, candidate, cover, ignore, source, history]
+    asked = [text, *fields, candidate, cover, ignore, source, history]
     one = asked, [shown, table, history, before]
     # one request at a time: the model is one, and so is the machine
     how = dict(concurrency_id="model", concurrency_limit=1, api_visibility="private")
@@ -152,7 +159,7 @@ def _page(gr, name, source, task, coverage):
         partial(tuple, (typed, "")), None, [text, candidate],
         api_visibility="private").then(ask, *one, **how).then(None, **show)
     cover.change(move, *one, trigger_mode="always_last", **how)
-    now = [text, reagents, solvent, candidate, ignore]
+    now = [text, *fields, candidate, ignore]
     gr.on([o.change for o in (*now, shown)], None, now, api_visibility="private",
           js=f"(...now) => caMark('{name}', now)")
     listed = run.click(go, [file, cover, ignore, source], [summary, kept], **how)
@@ -173,8 +180,9 @@ def _own_page(gr):
     model = gr.Textbox(label="Folder of its model, if the calibration does not name it")
     button, said = gr.Button("Open"), gr.HTML()
     with gr.Column(visible=False) as below:
-        page = _page(gr, "own", source, SimpleNamespace(
-            label="Input", examples={}, molecules=True), 0.9)
+        any_task = copy(next((t for t in TASKS.values() if t.fields), Task()))
+        any_task.label, any_task.examples = "Input", {} # it is not known yet
+        page = _page(gr, "own", source, any_task, 0.9)
     def opened(folder, model):
         try: found = open_calibration(folder.strip(), model.strip())
         except Exception as e:
@@ -226,7 +234,8 @@ def serve(
         i18n=gr.I18n(en={"common.complete": "The answer is there"}),
         footer_links=[], max_file_size="2mb", theme=gr.themes.Default(**fonts),
         ssr_mode=False, mcp_server=False, show_error=True,
-        app_kwargs=dict(routes=[Mount("/page", StaticFiles(directory=FILES))],
+        app_kwargs=dict(routes=[Mount(path, StaticFiles(directory=folder))
+                                for path, folder in page_folders().items()],
                         middleware=[Middleware(only_here), names]))
     try: _, address, _ = blocks.queue(max_size=20).launch(**options)
     except OSError as e:

@@ -13,6 +13,7 @@ from .app import answer, open_calibration
 from .app_cards import html_tag
 from .command_line import error_line, explain_error, notice, shortened
 from ..files.csv_jsonl import Input
+from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/08_app_routes.ipynb #db0100af
 def history_html(history):
@@ -22,8 +23,18 @@ def history_html(history):
 
 # %% ../../nbs/cli/08_app_routes.ipynb #31bae1aa
 FILES = files("conformal_ar.cli")/"page" # style, scripts, and the sketcher
-SKETCHER = html_tag("iframe", src="/page/sketcher.html", title="Sketcher",
-    loading="lazy", style="width: 100%; height: 460px; border: 0; display: block")
+def address_of(task): return f"/of/{task.name}" # of its own files
+
+def page_folders():
+    "Addresses of files of the application, and of tasks, with their folders"
+    own = {address_of(task): task.page for task in TASKS.values() if task.page}
+    return {"/page": FILES} | own
+
+def sketcher(task):
+    "What draws inputs, where a task has it"
+    if task.sketcher: return html_tag("iframe", title="Sketcher", loading="lazy",
+        src=f"{address_of(task)}/{task.sketcher}",
+        style="width: 100%; height: 460px; border: 0; display: block")
 
 # %% ../../nbs/cli/08_app_routes.ipynb #80c28139
 def answer_links(gr, blocks, tabs, pages):

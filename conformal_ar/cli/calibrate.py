@@ -12,10 +12,11 @@ from pathlib import Path
 
 import typer
 
-from .command_line import (Data, Device, Engine, InputColumn, Model,
-    ProcedureName, TargetColumn, Task, shortened, check_data, check_shares, max_len_for,
-    guarantee_text, load_model, cli_option, procedure_class, names_with, notice,
-    notice_lines, error_line, task_and_model, writable_folder, app)
+from .command_line import (
+    Data, Device, EngineChoice, InputColumn, Model, ProcedureName, TargetColumn,
+    TaskChoice, shortened, check_data, check_shares, max_len_for, guarantee_text,
+    load_model, cli_option, procedure_class, notice, notice_lines, error_line,
+    task_and_model, writable_folder, app)
 from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..files.whole_files import only_one
@@ -83,12 +84,12 @@ def sorted_inputs(inputs, ar, task, **options):
 # %% ../../nbs/cli/01_calibrate.ipynb #a8742754
 class NoInput(ValueError): "None of the inputs can be used"
 
-def say_left_out(n, bad, notes, options=()):
+def say_left_out(n, bad, notes, mends={}):
     "Say what is odd about n inputs, and which are left out; an error where all are"
     notice_lines(notes)
-    mend = "; --ignore-stereo leaves it out" if options else ""
-    notice_lines((line, f"left out, {why}{mend*('no stereochemistry' in why)}")
-               for line, why in bad.items())
+    def mended(why): return "".join(f"; --{name.replace('_', '-')} leaves it out"
+        for name, o in mends.items() if o.mends and o.mends in why)
+    notice_lines((line, f"left out, {why}{mended(why)}") for line, why in bad.items())
     said = "the only input cannot be used" if n == 1 else "no input is left"
     if n == len(bad): raise NoInput(said)
 
@@ -108,9 +109,10 @@ def rows_of(path, columns, task):
     if path in TASKS: return None
     try: return task.read_pairs(path, columns)
     except ValueError as e:
-        if task.name or ">>" not in "".join(read_lines(path)[:1]): raise
-        raise ValueError(f"{path}: lines of REACTANTS>>PRODUCT, in a .txt or .smi "
-                         f"file, take --task {names_with('maps')}") from e
+        first = "" if task.name else "".join(read_lines(path)[:1])
+        said = [said for t in TASKS.values() if (said := t.looks_like(first))]
+        if not said: raise
+        raise ValueError(f"{path}: {said[-1]}") from e
 
 def _file_pairs(path, rows, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
@@ -199,8 +201,8 @@ _most_len = 10_000  # tokens: more than models write; pairs × steps must fit in
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-Procedure = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a fixed "
-    "beam; or select: which best answers to take.")
+ProcedureChoice = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a "
+    "fixed beam; or select: which best answers to take.")
 Covered = cli_option(float|None,
     "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
 StepAlpha = cli_option(float|None,
@@ -234,14 +236,14 @@ CalibrationPairs = cli_option(int|None,
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
 @app.command()
 def calibrate(
-    ctx:typer.Context, data:Data, output:Folder, task:Task=None, model:Model=None,
-    procedure:Procedure="level-sets", coverage:Covered=None,
+    ctx:typer.Context, data:Data, output:Folder, task:TaskChoice=None, model:Model=None,
+    procedure:ProcedureChoice="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
     confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
     max_len:MaxLen=None, lengths:Lengths=None,
     pairs:CalibrationPairs=None, input_column:InputColumn="input",
-    target_column:TargetColumn="target", device:Device=None, engine:Engine=None,
+    target_column:TargetColumn="target", device:Device=None, engine:EngineChoice=None,
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.planning import one_risk

@@ -109,7 +109,7 @@ NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
 
 # %% ../../nbs/cli/03_demo.ipynb #68efa867
-_epilog = "It takes a few minutes; reactions are cleaned first, which takes some more."
+_epilog = "It takes a few minutes; some data are cleaned first, which takes some more."
 
 @app.command(epilog=_epilog)
 def demo(

@@ -8,84 +8,72 @@ __all__ = ['predict']
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os, shutil
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
+from inspect import Signature, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from .command_line import (Calibration, Coverage, Device, Engine,
-    InputColumn, SameModel, Task, check_shares, check_there, load_calibration,
-    opened_calibration, cli_option, notice, names_with, task_of, writable_folder, app)
+from conformal_ar.cli.command_line import (
+    CalibrationName, Coverage, Device, EngineChoice, InputColumn, SameModel, TaskChoice,
+    app, check_shares, check_there, cli_option, names_with, notice, opened_calibration,
+    task_of, writable_folder)
 from .calibrate import (NoInput, check_columns, inputs_of_rows,
-    named_model, open_inputs, say_left_out, sorted_inputs)
+    open_inputs, say_left_out, sorted_inputs)
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, shipped_calibrations)
 from ..jobs.file_blocks import (
-    digest, interruptible, member_rows, own_columns, read_blocks, sets_csv)
+    digest, interruptible, own_columns, read_blocks, sets_csv)
 from ..files.csv_jsonl import TABLES, Input, jsonl_text
 from ..files.formats import FORMATS, suffix_of
 from ..files.whole_files import check_file, whole_file
+from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
-def _jsonl(records): return (jsonl_text([r]) for r in records())
+def _jsonl(records, task): return (jsonl_text([r]) for r in records())
 
-def _csv(records):
-    own = own_columns(records()) # of all, before the first is written
-    return (sets_csv([r], own, i == 0) for i, r in enumerate(records()))
+def _csv(records, task):
+    own = own_columns(records(), task.columns) # of all, before the first is written
+    return (sets_csv([r], own, i == 0, task.columns) for i, r in enumerate(records()))
 
-def _entries(records, column):
-    "Structure, title and data of each member; none for an empty set, line or error"
-    def structure(x): return None if x.get("open") else x.pop(column, None)
-    return ([(structure(x), x.get("name") or f"line {x['line']}", x)
-             for x in member_rows(r)] for r in records())
+SET_WRITERS = {".csv": _csv, ".jsonl": _jsonl, "": _jsonl}
 
-# %% ../../nbs/cli/02_predict.ipynb #30870824
-def _sdf(records):
-    from conformal_ar.chem.structures import sdf_text
-    return map(sdf_text, _entries(records, "text"))
-
-def _rdf(records):
-    from conformal_ar.chem.structures import rdf_text
-    yield "$RDFILE 1\n$DATM\n"
-    yield from map(rdf_text, _entries(records, "reaction"))
-
-SET_WRITERS = {".csv": _csv, ".sdf": _sdf, ".rdf": _rdf, ".jsonl": _jsonl, "": _jsonl}
+def set_texts(records, suffix, task):
+    "The content of a file of what `records()` gives, without its notes"
+    def bare(): return ({c: r[c] for c in r if c != "notes"} for r in records())
+    if suffix in task.writers: return task.writers[suffix](bare)
+    return SET_WRITERS[suffix](bare, task)
 
 # %% ../../nbs/cli/02_predict.ipynb #58c9fcb2
 def _check_pictures(folder, task, part=None):
-    "Refuse pictures of other texts than molecules, and a folder with those of a run"
-    if not task.molecules: raise ValueError("pictures are drawn of molecules: "
-        f"--pictures needs a calibration of {names_with('molecules')}")
+    "Refuse pictures where a task draws none, and a folder with those of a run"
+    if not task.draw: raise ValueError(
+        f"--pictures needs a calibration of {names_with('draw')}")
     old = sorted(p.name for p in Path(folder).glob("*.png") if p.stem.isdigit())
     if old and not (part and part.exists()): raise ValueError(f"{folder} has pictures "
         f"of another run, such as {old[0]}: remove them, or choose another folder")
 
 # %% ../../nbs/cli/02_predict.ipynb #c5eb0138
-def _check_asked(data, text, output, column, folder=False):
+def _check_asked(data, text, output, column):
     "Refuse inputs and outputs that cannot be, before anything is loaded"
     if (data is None) == (not text):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
     if data and _is_file(data): check_there(data)
     else: check_columns(False, column)
-    if folder or not output: return
-    check_file(output, data)
-    if output.suffix.lower() not in SET_WRITERS:
-        raise ValueError(f"{output}: sets go into .csv, .jsonl, .sdf or .rdf files")
+    if output: check_file(output, data)
 
-def _check_chemical(output, task, ignored, maps):
-    "Refuse what only molecules have, or only their edits"
-    kind = output.suffix.lower() if output else ""
-    if (maps or kind == ".rdf") and not task.maps: raise ValueError(
-        f"--maps, and reactions in .rdf files, are for {names_with('maps')}")
-    if task.molecules: return
-    known = names_with("molecules")
-    if any(ignored.values()): raise ValueError(f"--ignore-stereo is for {known}, and "
-                                               "so is --ignore-isotopes")
-    if kind == ".sdf": raise ValueError(
-        f"{output}: an SD file holds molecules: it needs a calibration of {known}")
+# %% ../../nbs/cli/02_predict.ipynb #b45354d4
+def _check_kind(output, task):
+    "Refuse a kind of file that sets of a task do not go into"
+    kind = _suffix(output)
+    if kind in {**SET_WRITERS, **task.writers}: return
+    known = names_with("writers", kind)
+    raise ValueError(f"{output}: sets go into .csv and .jsonl files"
+        f"{''.join(f', and into {o}' for o in task.writers)}"
+        f"{f'; {kind} is for a calibration of {known}'*bool(known)}")
 
 # %% ../../nbs/cli/02_predict.ipynb #e27b94c6
 def _of_list(calibration):
@@ -97,36 +85,32 @@ def _of_list(calibration):
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
     "Is there such a file, or does its name end as that of one?"
     known = " ".join(f.suffixes for f in FORMATS).replace("|", "").split()
-    known += [*TABLES, ".smi", ".txt", ".rsmi", ".smiles", ".gz"]
+    known += [*TABLES, ".txt", ".gz", *(o for t in TASKS.values() for o in t.suffixes)]
     suffixes = suffix_of(data), Path(data).suffix.lower()
     return os.path.exists(data) or any(s in known for s in suffixes if s)
 
 # %% ../../nbs/cli/02_predict.ipynb #acb7e8f4
-def _picture(folder, guarantee, line, s):
-    from conformal_ar.chem.molecules import draw
-    draw(s, folder/f"{line:05d}.png", guarantee)
+def _picture(task, folder, guarantee, line, s):
+    task.draw(s, folder/f"{line:05d}.png", guarantee)
 
 # %% ../../nbs/cli/02_predict.ipynb #f836a978
-def set_texts(records, suffix):
-    "The content of a file of what `records()` gives, without its notes"
-    def bare(): return ({c: r[c] for c in r if c != "notes"} for r in records())
-    return SET_WRITERS[suffix.lower()](bare)
+def _suffix(output): return output.suffix.lower() if output else ""
 
-def _write(records, output):
+def _write(records, output, task):
     "Write what `records()` gives, one after another, to a file or the terminal"
-    texts = set_texts(records, output.suffix if output else "")
+    texts = set_texts(records, _suffix(output), task)
     if output is None:
         for text in texts: typer.echo(text, nl=False)
         return
     with whole_file(output) as tmp, open(tmp, "w", encoding="utf-8") as file:
         file.writelines(texts)
 
-def _say_notes(records, own):
+def _say_notes(records, mends):
     "Say what is odd about lines; an error where none has a set"
     n = sum(1 for _ in records())
     bad = {r["line"]: r["error"] for r in records() if "error" in r}
     notes = ((r["line"], note) for r in records() for note in r.get("notes", ()))
-    say_left_out(n, bad, notes, own)
+    say_left_out(n, bad, notes, mends)
 
 # %% ../../nbs/cli/02_predict.ipynb #c998952e
 def _part(output):
@@ -149,20 +133,20 @@ def _block_folder(output, blocks):
         shutil.rmtree(folder)
 
 # %% ../../nbs/cli/02_predict.ipynb #054907a2
-def _run_blocks(blocks, folder, make, about, *cluster):
+def _run_blocks(blocks, folder, make, about):
     "Compute the blocks that are not there yet, with a bar: those done"
     from tqdm import tqdm
     from conformal_ar.jobs.scale import run_blocks
-    done = run_blocks(blocks, folder, make, about, *cluster)
+    done = run_blocks(blocks, folder, make, about)
     return tqdm(done, total=len(blocks), unit="block", disable=None)
 
-def _predict_blocks(blocks, folder, make, about, output, own):
+def _predict_blocks(blocks, folder, make, about, output, task):
     "Predict a file, a block at a time"
     for d in _run_blocks(blocks, folder, make, about):
-        if output is None: _write(partial(read_blocks, folder, d["block"]), None)
+        if output is None: _write(partial(read_blocks, folder, d["block"]), None, task)
     records = partial(read_blocks, folder)
-    _say_notes(records, own)
-    if output: _write(records, output)
+    _say_notes(records, task.options)
+    if output: _write(records, output, task)
     _sum_up(records())
 
 # %% ../../nbs/cli/02_predict.ipynb #ab56da7d
@@ -177,111 +161,100 @@ def _worker(load, task, column, own, show=None):
     take = partial(inputs_of_rows, column=column, task=task)
     read = partial(sorted_inputs, task=task, **own)
     candidate = partial(task.candidate, **own)
-    return SetRecords(load, take, read, task.molecules, show, candidate)
+    return SetRecords(load, take, read, task.rewrites, show, candidate)
 
 def _sum_up(records):
     from conformal_ar.jobs.batch_functions import sum_up
     notice(sum_up(records))
 
+# %% ../../nbs/cli/02_predict.ipynb #7e00ef99
+def with_task_options(command):
+    "A command that takes the options of all tasks, too: those given are its `asked`"
+    names = {} # option to the tasks that have it
+    for task in TASKS.values():
+        for o in task.options: names.setdefault(o, []).append(task)
+    @wraps(command)
+    def taking(**given):
+        asked = [o for o in names if given.pop(o)]
+        return command(**given, asked=asked)
+    own = [p for p in signature(command).parameters.values() if p.name != "asked"]
+    own += [p.replace(name=o, default=False, annotation=cli_option(bool,
+        f"{of[0].options[o].said} ({', '.join(t.name for t in of)}).",
+        f"--{o.replace('_', '-')}")) for p in own[-1:] for o, of in names.items()]
+    taking.__signature__ = Signature(own)
+    taking.__annotations__ = {p.name: p.annotation for p in own}
+    return taking
+
+# %% ../../nbs/cli/02_predict.ipynb #a93c7451
+def task_options(task, asked):
+    "Options of inputs, and the others that were asked for; an error for odd ones"
+    for o in asked:
+        if o not in task.options: raise ValueError(
+            f"--{o.replace('_', '-')} is for {names_with('options', o)}")
+    of_inputs = [o for o, of in task.options.items() if of.of_inputs]
+    return ({o: o in asked for o in of_inputs},
+            {o: True for o in asked if o not in of_inputs})
+
 # %% ../../nbs/cli/02_predict.ipynb #19ee6113
+_further = "".join(f", {o} ({names_with('writers', o)})" for o in
+                   dict.fromkeys(o for t in TASKS.values() for o in t.writers))
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
-    "named columns, a file of lines (.smi, .txt), or of structures (.sdf, .mol, .rxn, "
-    ".rdf).")]
+    "named columns, a file of lines (.txt), or of another kind that the task reads.")]
 Text = cli_option(list[str], "An input; may be given several times, instead of a file.")
 Sets = cli_option(Path|None,
-    "File for the sets: .jsonl, .csv, .sdf or .rdf (reactions); JSONL on the terminal "
-    "by default. A run that was interrupted goes on from FILE.part.")
+    f"File for the sets: .jsonl, .csv{_further}; JSONL on the terminal by default. A "
+    "run that was interrupted goes on from FILE.part.")
 Pictures = cli_option(Path|None,
-    "Folder for a picture of each set, named after its line (reactions); not one with "
-    "other pictures.")
-IgnoreStereo = cli_option(bool, "Leave stereochemistry out of the inputs, and say so "
-    "(reactions).", "--ignore-stereo")
-IgnoreIsotopes = cli_option(bool, "Leave isotopes out of them, and say so (reactions).",
-    "--ignore-isotopes")
-Maps = cli_option(bool, "Add a column of reactions with atom maps, and one of side "
-    "products (reactions).", "--maps")
-Ray = cli_option(str|None, "Run on a Ray cluster: its address, auto, or local to start "
-    "one here. The file is a .parquet, .csv or .jsonl of any size; --output is a "
-    "folder of blocks, and a run that was interrupted goes on.", metavar="ADDRESS")
-Workers = cli_option(int|None, "How many models run with --ray; by default one for "
-    "each GPU, or else for each CPU.", min=1)
+    "Folder for a picture of each set, named after its line; not one with other "
+    f"pictures ({names_with('draw')}).")
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
 @app.command(epilog="Columns of CSV: line, input and your own; cleaned: as the model "
     "read it; size of the set; rank, text, probability and p_value of a member; open: "
     "it stands for all that begin so; truncated: the budget ended the search; strings, "
-    "invalid: texts before merging, and those that are no molecules; abstained: the "
+    "invalid: texts before merging, and those that stand for nothing; abstained: the "
     "level asks for everything (`update`); error: why there is none. Of a text in a "
-    "column candidate (of reactions also product, target, or behind >>): "
-    "candidate_in_set, candidate_p_value, candidate_rank.")
+    "column candidate, or another that the task names: candidate_in_set, "
+    "candidate_p_value, candidate_rank.")
+@with_task_options
 def predict(
-    ctx:typer.Context, calibration:Calibration, data:Asked=None, coverage:Coverage=None,
-    text:Text=[], output:Sets=None, pictures:Pictures=None,
-    ignore_stereo:IgnoreStereo=False, ignore_isotopes:IgnoreIsotopes=False,
-    maps:Maps=False, ray:Ray=None, workers:Workers=None,
-    task:Task=None, model:SameModel=None, input_column:InputColumn="input",
-    device:Device=None, engine:Engine=None,
+    ctx:typer.Context, calibration:CalibrationName, data:Asked=None,
+    coverage:Coverage=None,
+    text:Text=[], output:Sets=None, pictures:Pictures=None, task:TaskChoice=None,
+    model:SameModel=None, input_column:InputColumn="input", device:Device=None,
+    engine:EngineChoice=None, asked:list=[],
 ):
     "Predict one set of sequences for each input"
-    _check_asked(data, text, output, input_column, bool(ray))
+    _check_asked(data, text, output, input_column)
     check_shares(coverage=coverage)
-    if workers and not ray: raise ValueError("--workers is for --ray")
     task = task_of(calibration, task)
-    own = dict(ignore_stereo=ignore_stereo, ignore_isotopes=ignore_isotopes)
-    _check_chemical(None if ray else output, task, own, maps)
-    own = own if task.molecules else {}
-    maps = maps or bool(output) and output.suffix.lower() == ".rdf"
+    (own, others), kind = task_options(task, asked), _suffix(output)
+    _check_kind(output, task)
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
-    if together and (ray or not is_file and len(text) < 2): raise ValueError(
-        f"{calibration} takes answers from a whole list: give a file, without --ray")
-    if ray: _check_ray(calibration, data, output, coverage, pictures, maps or None)
+    if together and not is_file and len(text) < 2: raise ValueError(
+        f"{calibration} takes answers from a whole list: give a file")
     if pictures:
         _check_pictures(pictures, task, _part(output))
         writable_folder(ctx, pictures)
-    if is_file: blocks = open_inputs(data, input_column, task, 1000 if ray else 100)
-    if ray: return _predict_ray(calibration, blocks, output, input_column, own, ray,
-                                workers, task, model, device)
+    if is_file: blocks = open_inputs(data, input_column, task, 100)
     def opened():
         cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
         from conformal_ar.procedures.procedure import Procedure
         level_sets = cp if isinstance(cp, Procedure) else cp.sets # that follow labels
-        if maps: level_sets.maps = True # which atoms go where
-        show = partial(_picture, pictures, cp.guarantee) if pictures else None
+        task.prepare(level_sets, kind if kind in task.writers else "", **others)
+        show = partial(_picture, task, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, input_column, own, show)
     if is_file and not together:
         about = _about(calibration, task, input_column, own)
-        about |= dict(coverage=coverage, maps=maps)
+        about |= dict(coverage=coverage, kind=kind in task.writers and kind, **others)
         with _block_folder(output, blocks) as folder:
             worker = opened()
-            return _predict_blocks(blocks, folder, lambda: worker, about, output, own)
+            return _predict_blocks(blocks, folder, lambda: worker, about, output, task)
     if is_file: rows = (row for i in range(len(blocks)) for row in blocks.read(i))
     typed = [Input(i, t) for i, t in enumerate(text or [data], 1)]
     inputs = inputs_of_rows([*rows], input_column, task) if is_file else typed
     worker = opened()
     found = worker.of_inputs(inputs, partial(worker.procedure.predict, progress=True))
-    _say_notes(lambda: found, own)
-    _write(lambda: found, output)
+    _say_notes(lambda: found, task.options)
+    _write(lambda: found, output, task)
     if is_file: _sum_up(found)
-
-# %% ../../nbs/cli/02_predict.ipynb #1753e777
-def _check_ray(calibration, data, output, *others):
-    "Refuse what is not possible on a cluster"
-    if any(o is not None for o in others) or is_shipped(calibration): raise ValueError(
-        "--ray takes the folder of a calibration, such as calibrate writes, "
-        "without --coverage, --pictures and --maps")
-    if not data or not _is_file(data) or output is None:
-        raise ValueError("--ray needs a file of inputs, and a folder as --output")
-
-def _predict_ray(calibration, blocks, output, column, own, address, workers, task,
-                 model=None, device=None):
-    "Predict for a file of any size, into a folder of blocks"
-    folder, model = Path(calibration).resolve(), model and named_model(model)
-    load = partial(_loaded, folder, model, device, task)
-    make = partial(_worker, load, task, column, own)
-    about = _about(calibration, task, column, own)
-    with interruptible(output, blocks, notice):
-        done = _run_blocks(blocks, output, make, about, address, workers)
-        new = sum(d["computed"] for d in done)
-    notice(f"{len(blocks):,} blocks in {output}, {new:,} of them computed now")
-
-def _loaded(*calibration): return load_calibration(*calibration)[0]

@@ -20,7 +20,7 @@ from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
-from .loading import read_notes
+from ..procedures.loading import read_notes
 from ..procedures.procedure import check_options, ROW_OPTIONS
 from ..procedures.saving import restored
 from ..search.sets import Abstention, PredictionSet

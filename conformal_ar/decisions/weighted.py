@@ -21,7 +21,7 @@ from ..theory.checks import warn_caller
 from ..theory.guarantee import Guarantee
 from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
-from .loading import read_notes
+from ..procedures.loading import read_notes
 from ..procedures.file_checks import same_function
 from ..procedures.probes import visible_state
 from ..procedures.saving import function_name, restored

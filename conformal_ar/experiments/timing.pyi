@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from ..search.autoregressive import Autoregressor
 from ..hf.seq2seq import HFSeq2Seq
-class Run(NamedTuple):
+class Timed(NamedTuple):
     """Rounds of one function"""
     work: np.ndarray
     wall: np.ndarray
@@ -33,12 +33,12 @@ def _spread(name, x): ...
 def compare(runs: dict, ours: str, theirs: str, **columns) -> dict:
     """How many times faster is ours?
 
-    runs: Name to Run
+    runs: Name to Timed
     ours: One of them
     theirs: Another"""
     ...
 @dataclass
-class Task:
+class TimedTask:
     """A model, calibration scores, and pairs to run on"""
     name: str
     ar: Autoregressor
@@ -67,7 +67,7 @@ def held_out(name: str):
 def _as_loaded(ar, name):
     """The adapter with a model of its own, as `transformers` loads it"""
     ...
-def load_task(name: str, device: str | None=None, scale: float=1.0) -> Task:
+def load_task(name: str, device: str | None=None, scale: float=1.0) -> TimedTask:
     """A shipped model, its calibration scores, and held-out pairs in random order
 
     name: 'additions' or 'reactions'
@@ -120,7 +120,7 @@ class Bench:
 
         name: Task"""
         ...
-def bare_loop(task: Task, inputs: list, ids: torch.Tensor, batch_size: int=256) -> Callable:
+def bare_loop(task: TimedTask, inputs: list, ids: torch.Tensor, batch_size: int=256) -> Callable:
     """Teacher forcing over ready batches
 
     task: The model

@@ -219,6 +219,18 @@ def no_progress_bar():
     finally:
         if shown: logging.enable_progress_bar()
 
+# %% ../../nbs/hf/01_adapter.ipynb #f8075b3c
+def shipped_folder(
+    name:str|Path, # Of a shipped model; another name or a folder comes back as it is
+    models:dict|None=None, # Name to folder; None: those of the package
+)->str|Path:
+    "Where a model is; `FileNotFoundError` for one whose weights were not installed"
+    folder = (shipped_models() if models is None else models).get(str(name))
+    if folder is None or (folder/"model.safetensors").is_file(): return folder or name
+    at = "https://github.com/conformal-ar/conformal_ar/raw/main/conformal_ar/models"
+    raise FileNotFoundError(f"the weights of {name} do not come with the package: put "
+                            f"{at}/{name}/model.safetensors into {folder}")
+
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
 def check_folder(folder:str|Path): # Of a model
     "`OSError` for files of a folder that are pointers of Git LFS, or were cut off"
@@ -271,9 +283,8 @@ def from_pretrained(cls:HFModel,
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
-    shipped = shipped_models()
+    folder = shipped_folder(name)
     both = dict(trust_remote_code=trust_remote_code, revision=revision)
-    folder = shipped.get(str(name), name)
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     weights |= both | (model_kwargs or {}) | dict(output_loading_info=True)
     if here := Path(folder).is_dir(): check_folder(folder)
@@ -287,7 +298,7 @@ def from_pretrained(cls:HFModel,
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
         raise OSError(f"cannot load {str(name)!r}: it is neither a model of this "
-            f"package ({', '.join(shipped)}), nor a folder with a model and a "
+            f"package ({', '.join(shipped_models())}), nor a folder with a model and a "
             "tokenizer, nor a model on the hub that "
             f"{cls.auto.__name__} can load ({why})") from e
     check_loaded(name, found)

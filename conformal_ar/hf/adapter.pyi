@@ -104,6 +104,12 @@ class HFModel(Texts):
 def no_progress_bar():
     """Hide the library's progress bar"""
     ...
+def shipped_folder(name: str | Path, models: dict | None=None) -> str | Path:
+    """Where a model is; `FileNotFoundError` for one whose weights were not installed
+
+    name: Of a shipped model; another name or a folder comes back as it is
+    models: Name to folder; None: those of the package"""
+    ...
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...

@@ -19,7 +19,7 @@ def chosen_engine(engine: str | None=None) -> str:
 
     engine: Either onnx or torch; None: of CONFORMAL_AR_ENGINE"""
     ...
-class Run:
+class GraphRun:
     """A graph from named arrays to named arrays; what a step keeps is past in the next"""
     inputs: Any
     kept: Any

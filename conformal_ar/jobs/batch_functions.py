@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .file_blocks import digest
-from ..decisions.loading import load
+from ..procedures.loading import load
 from ..procedures.procedure import Procedure
 from ..procedures.saving import calibration_file, read_calibration
 from ..search.sets import Abstention, PredictionSet
@@ -117,7 +117,7 @@ def judge(
     text:str,         # As the model reads it
     candidate:str,    # As the model writes it
 )->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
-    "What a calibration says of a candidate, a member or not; ranks are of reactions"
+    "What a calibration says of a candidate, a member or not; few give ranks"
     found = {} # where a procedure keeps no scores
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

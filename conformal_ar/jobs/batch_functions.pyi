@@ -49,7 +49,7 @@ def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None,
     error: Why there is no set"""
     ...
 def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
-    """What a calibration says of a candidate, a member or not; ranks are of reactions
+    """What a calibration says of a candidate, a member or not; few give ranks
 
     procedure: Calibrated
     text: As the model reads it

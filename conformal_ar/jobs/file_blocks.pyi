@@ -25,7 +25,7 @@ def _parquet_spans(path, size):
     ...
 def _row_group(path, group): ...
 @dataclass(frozen=True)
-class Blocks:
+class FileBlocks:
     """A file of rows, read a block at a time"""
     path: Path
     size: int
@@ -37,14 +37,14 @@ class Blocks:
     def read(self, i: int) -> list:
         """The rows of block `i`"""
         ...
-def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> Blocks:
+def open_blocks(path: str | Path, size: int=1000, plain: bool=False) -> FileBlocks:
     """Find the blocks of a file, in one pass; `ValueError` where there are no rows
 
     path: A .parquet, .csv, .tsv or .jsonl file, or another text file
     size: Most lines of a block
     plain: Are its lines texts, and no rows of a table?"""
     ...
-def check_column(blocks: Blocks, column: str):
+def check_column(blocks: FileBlocks, column: str):
     """`ValueError` where the first of `blocks` has rows, and none with this `column`"""
     ...
 def digest(path: str | Path) -> str:
@@ -65,7 +65,7 @@ def _is_whole(path, rows):
 @dataclass
 class BlockWriter:
     """Turns blocks of rows into files of records"""
-    blocks: Blocks
+    blocks: FileBlocks
     folder: Path
     make: Callable
     def __getstate__(self): ...
@@ -81,7 +81,7 @@ def read_blocks(folder: str | Path, only: int | None=None) -> Iterator[dict]:
     only: Number of a block; None: all, which must be there"""
     ...
 @contextmanager
-def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
+def interruptible(folder: str | Path, blocks: FileBlocks, say: Callable):
     """Hold a folder for a run, and say how to go on where it is interrupted
 
     folder: Of run_blocks; made if missing
@@ -90,17 +90,23 @@ def interruptible(folder: str | Path, blocks: Blocks, say: Callable):
     ...
 _head: Any
 _tail: Any
-_long: Any
-def member_rows(record: dict) -> list:
-    """A row for each member of the set in a `record`, or one without"""
+def member_rows(record: dict, more: dict={}) -> list:
+    """A row for each member of the set in a record, or one without
+
+    record: Of a set or an error
+    more: Further lists, one value a member, to their columns"""
     ...
-def own_columns(records: Iterable[dict]) -> list:
-    """The user's columns in all `records`, of sets and errors"""
+def own_columns(records: Iterable[dict], more: dict={}) -> list:
+    """The user's columns in all records
+
+    records: Of sets and errors
+    more: As of member_rows"""
     ...
-def sets_csv(records: list, own: list | None=None, header: bool=True) -> str:
+def sets_csv(records: list, own: list | None=None, header: bool=True, more: dict={}) -> str:
     """Records as CSV: the user's columns stand behind the input
 
     records: Of sets and errors
     own: Names of the user's columns; None: those of these records
-    header: Write it?"""
+    header: Write it?
+    more: As of member_rows; these columns are the last"""
     ...

@@ -16,8 +16,9 @@ from typing import Callable, Iterator
 import numpy as np
 
 from .batch_functions import PredictBatches
-from .file_blocks import (
-    BlockWriter, Blocks, check_column, digest, open_blocks, read_blocks, write_manifest)
+from conformal_ar.jobs.file_blocks import (
+    BlockWriter, FileBlocks, check_column, digest, open_blocks, read_blocks,
+    write_manifest)
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
 from ..search.autoregressive import optional
@@ -27,7 +28,7 @@ from ..procedures.saving import fingerprint_of_model
 
 # %% ../../nbs/jobs/02_scale.ipynb #b9f35438
 def run_blocks(
-    blocks:Blocks,          # The input
+    blocks:FileBlocks,          # The input
     folder:str|Path,        # Of the output
     make:Callable,          # Gives, once in each worker, what has records(rows)
     about:dict,             # What else the records depend on, as JSON

@@ -33,7 +33,7 @@ from .pairs import Pairs, join_pairs, read_pairs, warn_unheld
 from .probes import (
     Probe, input_hashes, warn_known, warn_repeated)
 from .saving import (
-    function_name, restored, saved_fields, write_calibration)
+    LOADABLE, function_name, restored, saved_fields, write_calibration)
 from ..search.lines import lines_search
 from ..theory.validity import order_p_value
 from ..search.threshold import threshold_search
@@ -68,6 +68,10 @@ class Procedure(Calibration):
         check_texts(canonicalize, nonempty)
         super().__init__(max_len=max_len, **kwargs)
         self.model, self.canonicalize, self.nonempty = model, canonicalize, nonempty
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        LOADABLE.append(cls) # its files are read from now on
 
     def __setattr__(self, name, value):
         if name == "model": self.__dict__["probe"] = None # it is of another model

@@ -12,9 +12,9 @@ from typing import NamedTuple, Sequence
 import numpy as np
 import scipy
 
-from .checks import check_count, check_risk
+from .checks import check_risk
 
-# %% ../../nbs/theory/08_risk.ipynb #08d41b9d
+# %% ../../nbs/theory/08_risk.ipynb #2173c9ad
 class StepLosses(NamedTuple):
     "The losses of n pairs, step functions that fall as the threshold does"
     start:np.ndarray # [n] loss of the empty set, in [0, 1]
@@ -22,7 +22,15 @@ class StepLosses(NamedTuple):
     at:np.ndarray    # [s] highest threshold at which the loss has fallen
     drop:np.ndarray  # [s] by how much it falls, in [0, 1]
 
-# %% ../../nbs/theory/08_risk.ipynb #a140cd58
+    def of(self, rows:np.ndarray):
+        "The losses of some pairs, `rows` [k], each once"
+        number = np.full(len(self.start), -1)
+        number[rows] = np.arange(len(rows))
+        there = number[self.owner] >= 0
+        return StepLosses(self.start[rows], number[self.owner[there]], self.at[there],
+                          self.drop[there])
+
+# %% ../../nbs/theory/08_risk.ipynb #1c7e392a
 def step_losses(
     scores:Sequence, # [n] of arrays: scores of the members of each pair, falling
     losses:Sequence, # [n] of arrays: loss of the set down to each member, in [0, 1]
@@ -31,8 +39,7 @@ def step_losses(
     """Losses of pairs from those of their sets.
     `ValueError` for a loss out of [0, 1] or one that rises, with the pair"""
     start = np.broadcast_to(np.asarray(start, float), len(scores))
-    size = [len(s) for s in scores]
-    owner = np.repeat(np.arange(len(size)), size)
+    owner = np.repeat(np.arange(len(scores)), [len(s) for s in scores])
     at, now = (np.concatenate([*map(np.asarray, v), []]).astype(float)
                for v in (scores, losses))
     first = np.r_[True, owner[1:] != owner[:-1]][:len(owner)]

@@ -74,7 +74,7 @@ def passing_cutoff(
     n = int(np.logical_and.accumulate(passes).sum())
     return float(cutoffs[n - 1]) if n else np.inf
 
-# %% ../../nbs/theory/09_selective.ipynb #4478418c
+# %% ../../nbs/theory/09_selective.ipynb #22634830
 @dataclass(frozen=True)
 class SelectionRule:
     "Which answers are taken, after a calibration"
@@ -88,12 +88,11 @@ class SelectionRule:
         "By the cut-off, or the list's p-values (Jin & Candès 2023)"
         there = (scores := check_scores(scores)) > -np.inf
         if self.cutoff is not None: return there & (scores >= self.cutoff)
-        g = self.guarantee
-        p = selection_p_values(scores[there], self.wrong, g.n_cal)
-        there[there] = benjamini_hochberg(p, 1 - g.coverage)
+        p = selection_p_values(scores[there], self.wrong, self.guarantee.n_cal)
+        there[there] = benjamini_hochberg(p, 1 - self.guarantee.coverage)
         return there
 
-# %% ../../nbs/theory/09_selective.ipynb #f70902d9
+# %% ../../nbs/theory/09_selective.ipynb #7e31b48b
 def fit_selection(
     scores:np.ndarray, # [n] of calibration answers, −∞ where there is none
     right:np.ndarray,  # [n] is each right?
@@ -116,6 +115,7 @@ def fit_selection(
     risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
     return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
 
+# %% ../../nbs/theory/09_selective.ipynb #2ad42e7d
 def _refuse_cutoffs(scores, right, first, error):
     top = right[scores >= first]
     raise ValueError(

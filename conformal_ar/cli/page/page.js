@@ -4,12 +4,12 @@ function caSeen(selector) { // on the page that is open
 }
 function caPress() { caSeen("button.primary").click() } // of the sketcher
 
-function caTake(values) { // Text, reagents, solvent, candidate, …, with a drawing that is newer
+function caTake(values) { // Text, other boxes, candidate and four more, with a drawing that is newer
   const taken = caSeen("iframe[title=Sketcher]")?.contentWindow.takeChanged?.()
-  if (taken) values[taken.product ? 3 : 0] = taken.text
+  if (taken) values[taken.candidate ? values.length - 5 : 0] = taken.text
   const said = caSeen(".ca-taken")
   said.dataset.text = taken?.text
-  said.textContent = taken ? `The drawing was taken over ${taken.product ? "as the product" : "into the flask"}: ${taken.text}` : ""
+  said.textContent = taken ? `The drawing was taken over ${taken.where}: ${taken.text}` : ""
   return values
 }
 function caShow(name) { // the answer, wherever the page stands
@@ -18,13 +18,12 @@ function caShow(name) { // the answer, wherever the page stands
   for (const wait of [50, 500]) setTimeout(show, wait) // again when all of it is laid out
 }
 function caMark(name, now) { // an answer that is not of what stands above
-  const [text, reagents, solvent, candidate] = now.slice(0, 4).map(o => (o || "").trim())
+  const texts = now.slice(0, -1).map(o => (o || "").trim()), candidate = texts.pop()
   const taken = document.querySelector(`#ca-${name} .ca-taken`)
-  if (![text, candidate].includes(taken.dataset.text)) taken.textContent = ""
+  if (![texts[0], candidate].includes(taken.dataset.text)) taken.textContent = ""
   const answer = document.querySelector(`#ca-${name} .ca-answer`)
   if (!answer) return
-  const input = [text, reagents, solvent].filter(Boolean).join(".")
-  const asked = {input, candidate, ignore: now[4] || []}
+  const asked = {texts, candidate, ignore: now.at(-1) || []}
   const known = JSON.parse(answer.dataset.asked)
   const old = Object.keys(known).some(k => String(known[k]) !== String(asked[k]))
   answer.classList.toggle("ca-old", old)
