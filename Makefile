@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-more test-vllm test-settings test-versions lab export clean-notebooks readme results docs check-docs build clean
+.PHONY: help demo test test-more test-gpu test-vllm test-settings test-versions lab export clean-notebooks readme results docs check-docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -25,6 +25,10 @@ test: .venv/dev          ## check code, notebooks and README, then run the noteb
 test-more: .venv/more node_modules ## run the cells flagged more too: those that need a browser, another engine or a cluster
 	$(BIN)/python .ci/test.py --flags more
 	$(BIN)/python .ci/engine.py
+	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/operations.py
+
+test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
+	$(BIN)/python .ci/test.py --flags gpu hf/13 hf/19
 
 test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, get_args, get_origin
 
 from fastcore.docments import docments
-from nbdev import doclinks
+from nbdev import doclinks, processors
 from nbdev.config import get_config
 from nbdev.process import Processor
 from nbdev.showdoc import BasicMarkdownRenderer
@@ -152,8 +152,11 @@ class links_from_rooms(Processor):
             data = out.get("data", {})
             if "text/markdown" in data: data["text/markdown"] = self.up(data["text/markdown"])
 
+processors._hide_dirs.discard("exporti") # fold_sources hides what is private alone
+
 def fold_sources(cell):
     "Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are"
+    if cell.cell_type == "code" and "exporti" in (cell.directives_ or {}): return fold_inner(cell)
     if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
     if "open" in cell.directives_:
         cell.source = cell.source.split("\n", 2)[2] # without the two lines of a fold
@@ -165,6 +168,15 @@ def fold_sources(cell):
     said = f"Source of {', '.join(f'`{o}`' for o in names)}" if names and hidden and len(names) < 4 else "Source"
     cell.source = cell.source.replace('#| code-fold: show\n#| code-summary: "Exported source"',
                                       f'#| code-fold: true\n#| code-summary: "{said}"')
+
+def fold_inner(cell):
+    "What is exported for its own page has no signature: its source alone; nothing of private names"
+    body = ast.parse(cell.source).body
+    names = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
+    names += [t.id for o in body if isinstance(o, ast.Assign) for t in o.targets if isinstance(t, ast.Name)]
+    names = [f"`{o}`" for o in names if not o.startswith("_")]
+    if not names: del cell["source"]
+    else: cell.source = f'#| code-fold: true\n#| code-summary: "Source of {", ".join(names[:3])}"\n{cell.source}'
 
 def drop_bars(cell):
     "No progress bars, and nothing that libraries say on stderr"

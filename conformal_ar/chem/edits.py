@@ -129,7 +129,7 @@ def source_molecule(source:str):
         raise TypeError(f"a source must be a text, not {type(source).__name__}")
     if sides(source)[2]: raise ValueError(
         f"{source!r:.80} names a product: give what goes into the flask")
-    left = flask(source)
+    left = flask(source).replace("[HH]", "[H][H]") # hydrogen has two spellings
     mol = read_molecule(left) if left.split() == [left] else None # it reads one word
     if mol is None or not mol.GetNumAtoms(): return None
     for a in mol.GetAtoms(): a.SetAtomMapNum(0)

@@ -82,6 +82,8 @@ def check_source(text:str):
             "forgotten? (A name behind the SMILES goes into a column of its own.)")
     if odd := re.search("[^ -~]", source): raise BadReaction(
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
+    if re.search(r"\[.?(Branch|Ring)\d?\]|(^|\.)\[C\](\[[CNOSF]\])+($|\.)", source):
+        raise BadReaction(f"{source!r:.60} is SELFIES: write SMILES")
     odd = re.search(r"\[[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant")
@@ -163,7 +165,7 @@ def clean_source(
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")
     source, named = read_names(source)
-    source, ions = as_ions(source)
+    source, ions = as_ions(source.replace("[HH]", "[H][H]")) # two spellings of it
     check_source(source)
     if has_maps(source):
         source = remove_maps(source)

@@ -228,7 +228,7 @@ class ReactionsTask(MoleculesTask):
 
     def longest(self, model:object): return model.max_target_len
 
-    def prepare(self, cp, suffix="", maps=False):
+    def prepare(self, cp, suffix="", maps:bool=False):
         if maps or suffix == ".rdf": cp.maps = True # which atoms go where
 
     @property

@@ -19,8 +19,8 @@ from transformers.utils import logging
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
-from .placement import choose_device, prepare_model
-from .precision import ROUNDING, log_probs_of
+from .placement import SMALL, choose_device, prepare_model
+from .precision import ROUNDING, is_exact, log_probs_of
 from .supported import (
     check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
@@ -33,16 +33,19 @@ class HFModel(Texts):
     auto = None           # class of transformers that loads the model by its name
     checks = False        # on as soon as start and extend are there
     compiled_as = Compiled
+    steps = None          # recorded ones, if any
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
         tokenizer:object, # Its tokenizer
-        device:str|torch.device|None=None, # Such as cuda; None: the best
+        device:str|torch.device|None=None, # Such as cuda; None: the best for its size
         dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)
-        self.model = prepare_model(model, choose_device(device), dtype)
+        small = sum(p.numel() for p in model.parameters()) <= SMALL
+        small = small and model.device.type == "cpu" # where nobody has put it elsewhere
+        self.model = prepare_model(model, choose_device(device, small), dtype)
         if dtype not in (None, self.model.dtype): raise TypeError(
             f"quantised or to_device weights stay {self.model.dtype}: load them so")
         self.device, self.dtype = self.model.device, self.model.dtype
@@ -63,8 +66,8 @@ class HFModel(Texts):
 # %% ../../nbs/hf/01_adapter.ipynb #9a634aa7
 @patch(as_prop=True)
 def scores_by_decoding(self:HFModel):
-    "Are targets scored along the path of decoding, as in half precision?"
-    return self.dtype in (torch.bfloat16, torch.float16)
+    "Are targets scored along the path of decoding, as in half precision and TF32?"
+    return not is_exact(self.dtype, self.device)
 
 @patch(as_prop=True)
 def score_rounding(self:HFModel):
@@ -127,6 +130,18 @@ def quiet(self:HFModel):
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
 
+@patch(as_prop=True)
+def max_rows(self:HFModel)->int: # 1,024 on a CPU
+    "Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"
+    if self.device.type != "cuda": return 1024
+    free = torch.cuda.mem_get_info(self.device)[0]
+    free += torch.cuda.memory_reserved(self.device)
+    free -= torch.cuda.memory_allocated(self.device)
+    config = self.model.config.get_text_config(decoder=True)
+    # six tables of logits, and three copies of what 64 tokens keep
+    row = 24*self.vocab_size + 3*64*2*config.num_hidden_layers*config.hidden_size*4
+    return min(16_384, max(1024, 1 << (free//row).bit_length() - 1))
+
 # %% ../../nbs/hf/01_adapter.ipynb #ad4d9978
 @patch
 def _log_probs(self:HFModel, logits):
@@ -137,6 +152,7 @@ def _log_probs(self:HFModel, logits):
 @torch.inference_mode()
 def start(self:HFModel, inputs):
     "State and [B, V] log-probabilities of the first token"
+    if self.steps: self.steps.look(self)
     state, log_probs = self._begin(*self._encoded(inputs))
     return state, self._begun(log_probs)
 
@@ -177,7 +193,7 @@ def _trial_rows(self:HFModel):
 @patch
 def _try_out(self:HFModel):
     "`AdapterError` where scores are no function of a pair, on two rows of ids"
-    rows, exact = self._trial_rows(), self.dtype in (torch.float32, torch.float64)
+    rows, exact = self._trial_rows(), is_exact(self.dtype, self.device)
     targets = torch.tensor([rows[0], rows[0][::-1]])
     if self.forced_id is not None: targets[:, 0] = self.forced_id
     # random tokens are improbable, and half precision rounds their scores the most
@@ -186,7 +202,11 @@ def _try_out(self:HFModel):
 # %% ../../nbs/hf/01_adapter.ipynb #c0de0002
 @patch
 def compiled(self:HFModel)->Compiled:
-    "A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"
+    """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
+    `TypeError` for a model that cannot"""
+    if self.device.type == "cuda":
+        from conformal_ar.hf.captured import captured
+        return captured(self)
     chosen_engine("onnx")
     from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
     from conformal_ar.hf.seq2seq_graphs import GRAPHS
@@ -232,25 +252,31 @@ def shipped_folder(
                             f"{at}/{name}/model.safetensors into {folder}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
+def _size_needed(path):
+    "Bytes that a file of weights must have"
+    size = path.stat().st_size
+    with path.open("rb") as f:
+        n = int.from_bytes(f.read(8), "little")
+        parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
+    ends = (x["data_offsets"][1] for x in parts if "data_offsets" in x)
+    return 8 + n + max(ends, default=0)
+
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
     "`OSError` for files of a folder that are pointers of Git LFS, or were cut off"
-    for path in Path(folder).iterdir():
-        if not path.is_file() or path.suffix not in (".safetensors", ".json", ".model"):
-            continue
+    for path in sorted(Path(folder).iterdir()):
+        if path.suffix not in (".safetensors", ".json", ".model"): continue
+        with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
+        if pointer: raise OSError(
+            f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
         size = path.stat().st_size
-        with path.open("rb") as f:
-            head = f.read(8)
-            if head + f.read(15) == b"version https://git-lfs": raise OSError(
-                f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
-            if path.suffix != ".safetensors": continue
-            n = int.from_bytes(head, "little")
-            f.seek(8)
-            parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
-        needed = 8 + n + max((x["data_offsets"][1] for x in parts
-                              if "data_offsets" in x), default=0)
-        if size < needed: raise OSError(
-            f"{path} was cut off: it has {size} bytes of {needed}; copy it again")
+        if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
+            raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
+                          "it again")
 
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
 def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
     "`OSError` for weights that were not loaded, and would be random"
     missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
@@ -260,6 +286,7 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
 def check_words(folder:str|Path, tokenizer:object): # As it was loaded from there
@@ -268,7 +295,6 @@ def check_words(folder:str|Path, tokenizer:object): # As it was loaded from ther
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "
                       "tokenizer.save_pretrained")
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)

@@ -12,6 +12,7 @@ class HFModel(Texts):
     auto: Any
     checks: bool
     compiled_as: Any
+    steps: Any
     device: Any
     dtype: Any
     end_token_id: Any
@@ -22,7 +23,7 @@ class HFModel(Texts):
     def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None):
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
-        device: Such as cuda; None: the best
+        device: Such as cuda; None: the best for its size
         dtype: To convert the weights to, in place; None: as they are"""
         ...
     def _check_kind(self, model):
@@ -32,7 +33,7 @@ class HFModel(Texts):
     def __repr__(self): ...
     @property
     def scores_by_decoding(self):
-        """Are targets scored along the path of decoding, as in half precision?"""
+        """Are targets scored along the path of decoding, as in half precision and TF32?"""
         ...
     @property
     def score_rounding(self):
@@ -61,6 +62,10 @@ class HFModel(Texts):
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
         ...
+    @property
+    def max_rows(self) -> int:
+        """Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"""
+        ...
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
         ...
@@ -83,7 +88,8 @@ class HFModel(Texts):
         """`AdapterError` where scores are no function of a pair, on two rows of ids"""
         ...
     def compiled(self) -> Compiled:
-        """A copy of now that runs in ONNX Runtime; `TypeError` for a model that cannot"""
+        """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
+        `TypeError` for a model that cannot"""
         ...
     @classmethod
     def from_pretrained(cls, name, device=None, dtype: torch.dtype=None, trust_remote_code: bool=False, use_safetensors: bool=True, revision: str='main', model_kwargs: dict=None, **kwargs):
@@ -109,6 +115,9 @@ def shipped_folder(name: str | Path, models: dict | None=None) -> str | Path:
 
     name: Of a shipped model; another name or a folder comes back as it is
     models: Name to folder; None: those of the package"""
+    ...
+def _size_needed(path):
+    """Bytes that a file of weights must have"""
     ...
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""

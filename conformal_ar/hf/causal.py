@@ -10,6 +10,7 @@ import inspect
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForCausalLM, DynamicCache
@@ -17,7 +18,9 @@ from transformers import AutoModelForCausalLM, DynamicCache
 from ..search.inputs_and_ids import real_tokens, to_device
 from ..search.score_checks import AdapterError
 from .adapter import HFModel
-from .caches import make_blocks, select_rows, sharing, why_copied
+from .caches import (
+    grow_rows, make_blocks, padding_bias, sharing, why_copied)
+from .precision import is_exact
 from .supported import row_tokens
 from .onnx import Compiled
 from .chats import chat_options, chat_prompts
@@ -141,36 +144,33 @@ def _forced(self:HFCausal, ids, mask, targets):
 class CausalState(NamedTuple):
     "Prefixes that wait to be extended"
     cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
-    mask:torch.Tensor # [B, S] of prompts, or [R, S]: 1 for tokens, 0 for padding
-    used:torch.Tensor # [R] tokens of each row, those of its prompt too; on the host
+    mask:torch.Tensor # [R, S]: 1 for tokens, 0 for padding; or the bias of prompts
+    used:np.ndarray # [R] tokens of each row, those of its prompt too
     prompt:DynamicCache=None # Keys and values of prompts, one row per input
-    owner:torch.Tensor=None # [R] which prompt each prefix continues; on the host
+    owner:np.ndarray=None # [R] which prompt each prefix continues
 
 # %% ../../nbs/hf/06_causal.ipynb #300cae97
 @patch
 def _begin(self:HFCausal, ids, mask):
     "Read prompts of ids"
     shares = not self.copies_prompts # tried before the prompts are read
-    cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu()
+    cache, used = DynamicCache(config=self.model.config), mask.sum(1).cpu().numpy()
     self._check_positions(used)
     log_probs = self._log_probs(self._logits(ids, mask, cache=cache)[:, 0])
     if not shares: return CausalState(cache, mask, used), log_probs
-    owner = torch.arange(len(ids))
-    return CausalState(DynamicCache(), mask, used, prompt=cache, owner=owner), log_probs
+    padded = bool((used < mask.shape[1]).any())
+    return CausalState(DynamicCache(), padding_bias(mask, self.dtype) if padded else None,
+                       used, cache, np.arange(len(ids))), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
-def _continued(self:HFCausal, state, ids):
-    "[R, V] logits after one token more, by rows that share their prompts"
-    used = state.used
-    blocks = make_blocks(state.owner, state.prompt, state.mask, torch.float32)
-    whole = state.mask.shape[1] + state.cache.get_seq_length() + 1
-    if bool((used == whole).all()): blocks = blocks._replace(bias=None) # no padding
-    places = to_device(used[:, None] - 1 + self._first, self.device)
+def _after(self:HFCausal, own, tokens, places, blocks):
+    """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
+    By rows that share what `blocks` have read"""
     # without a mask the model would look for padding
     unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
-        return self._logits(ids, unread, places, cache=state.cache)[:, -1]
+        return self._logits(tokens[:, None], unread, places[:, None], cache=own)[:, -1]
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
@@ -178,17 +178,23 @@ def _continued(self:HFCausal, state, ids):
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
-    used = state.used[rows] + 1
+    at = rows.numpy()
+    used = state.used[at] + 1
     self._check_positions(used)
-    new = state._replace(cache=select_rows(state.cache, rows), used=used)
-    last = to_device(tokens[:, None], self.device)
-    if state.prompt is not None:
-        new = new._replace(owner=state.owner[rows])
-        logits = self._continued(new, last)
-    else:
+    last = to_device(tokens, self.device)
+    if state.prompt is None:
         mask = state.mask[to_device(rows, self.device)]
-        new = new._replace(mask=torch.nn.functional.pad(mask, (0, 1), value=1))
-        logits = self._logits(last, new.mask, cache=new.cache)[:, 0]
+        mask = torch.nn.functional.pad(mask, (0, 1), value=1)
+        new = state._replace(cache=grow_rows(state.cache, rows), used=used, mask=mask)
+        logits = self._logits(last[:, None], mask, cache=new.cache)[:, 0]
+        return new, self._log_probs(logits)
+    new, places = state._replace(used=used, owner=state.owner[at]), used - 1 + self._first
+    if self.steps and (found := self.steps(self, state.cache, rows, tokens, places,
+                                           new.owner, state.prompt, state.mask)):
+        return new._replace(cache=found[0]), self._merged(found[1])
+    new = new._replace(cache=grow_rows(state.cache, rows))
+    logits = self._after(new.cache, last, to_device(torch.from_numpy(places), last.device),
+                         make_blocks(new.owner, state.prompt, state.mask))
     return new, self._log_probs(logits)
 
 # %% ../../nbs/hf/06_causal.ipynb #16d2a5c2
@@ -208,7 +214,7 @@ def _try_out(self:HFCausal):
     whole = torch.cat([ids, ids], 1) # prompt and target are alike
     plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
     apart = (plain.gather(2, ids[..., None])[..., 0] - self.score([row], ids)).abs()
-    if apart.max() > (1e-3 if self.dtype == torch.float32 else 2): raise AdapterError(
+    if apart.max() > (1e-3 if is_exact(self.dtype, self.device) else 2): raise AdapterError(
         type(self.model).__name__, "gives other probabilities under the positions and "
         "masks of HFCausal than by itself", f"{apart.max():.2g} nats", "use another")
 

@@ -2,6 +2,7 @@
 from typing import Any
 from functools import cached_property
 from typing import NamedTuple
+import numpy as np
 import torch
 from transformers import DynamicCache
 from .adapter import HFModel
@@ -53,8 +54,9 @@ class HFCausal(PromptTexts, HFModel):
     def _begin(self, ids, mask):
         """Read prompts of ids"""
         ...
-    def _continued(self, state, ids):
-        """[R, V] logits after one token more, by rows that share their prompts"""
+    def _after(self, own, tokens, places, blocks):
+        """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
+        By rows that share what `blocks` have read"""
         ...
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
@@ -68,6 +70,6 @@ class CausalState(NamedTuple):
     """Prefixes that wait to be extended"""
     cache: DynamicCache
     mask: torch.Tensor
-    used: torch.Tensor
+    used: np.ndarray
     prompt: DynamicCache = ...
-    owner: torch.Tensor = ...
+    owner: np.ndarray = ...

@@ -36,6 +36,7 @@ class Wrapper:
     takes_floor, bare = from_model("takes_floor"), from_model("bare")
     tokenizer, device = from_model("tokenizer"), from_model("device")
     open_text, max_target_len = from_model("open_text"), from_model("max_target_len")
+    max_rows = from_model("max_rows")
 
     @property
     def unmasked(self):

@@ -18,6 +18,7 @@ class Wrapper:
     device: Any
     open_text: Any
     max_target_len: Any
+    max_rows: Any
     ar: Any
     end_token_id: Any
     pad_token_id: Any

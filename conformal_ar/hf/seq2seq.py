@@ -9,6 +9,7 @@ __all__ = ['HFSeq2Seq']
 import weakref
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
@@ -16,7 +17,8 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from ..search.inputs_and_ids import to_device
 from .adapter import HFModel
-from .caches import make_blocks, select_rows, set_attention
+from .caches import (
+    grow_rows, make_blocks, padding_bias, select_rows, set_attention)
 from .supported import row_tokens, special_id, special_ids
 from .texts import pad_rows
 
@@ -84,8 +86,8 @@ class Seq2SeqState(NamedTuple):
     own:DynamicCache # Self-attention keys and values, one row per prefix
     cross:DynamicCache # Cross-attention keys and values, one row per input
     hidden:torch.Tensor # [B, S, D] encoder output
-    mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding
-    owner:torch.Tensor # [R] which input each prefix belongs to; on the host
+    mask:torch.Tensor # [B, S] 1 for tokens, 0 for padding; or its bias, where shared
+    owner:np.ndarray # [R] which input each prefix belongs to
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #4a4acc5f
 SHARED = {"t5", "mt5", "bart", "mbart", "marian", "pegasus"} # that it is tested with
@@ -100,22 +102,37 @@ def _shares(self:HFSeq2Seq)->bool:
         set_attention(self.model, "shared")
     return config._attn_implementation == "shared"
 
+@patch(as_prop=True)
+def copies_prompts(self:HFSeq2Seq)->str: # Empty where they share what was read
+    "Why every prefix has keys and values of its input"
+    if self._shares(): return ""
+    return "share is off" if not self.share else "its attention is of another kind"
+
 # %% ../../nbs/hf/05_seq2seq.ipynb #e378e161
+@patch
+def _after(self:HFSeq2Seq, own, tokens, places, blocks):
+    "[R, V] logits after `tokens` [R] of rows that share what `blocks` have read"
+    read = blocks.cross.layers[0].keys[:1, 0] # of which only the length counts
+    out = self.quiet(encoder_outputs=BaseModelOutput(read.expand(len(tokens), -1, -1)),
+                     decoder_input_ids=tokens[:, None], blocks=blocks, use_cache=True,
+                     past_key_values=EncoderDecoderCache(own, blocks.cross))
+    return out.logits[:, -1]
+
 @patch
 def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
     "One token for every row: the new state and the next token's log-probabilities"
     tokens = to_device(tokens, self.device)
     self._check_positions(own.get_seq_length() + 1)
-    encoded, known, more = hidden, cross, dict(attention_mask=mask)
+    if len(cross) and self._shares():
+        logits = self._after(own, tokens, None, make_blocks(owner, cross, mask))
+        return Seq2SeqState(own, cross, hidden, mask, owner), self._log_probs(logits)
+    encoded, known, seen = hidden, cross, mask
     if len(cross): # after the first step only the shape of what was encoded counts
-        encoded = hidden[:1].expand(len(owner), -1, -1)
-        if self._shares():
-            more = dict(blocks=make_blocks(owner, cross, mask, self.dtype))
-        else:
-            rows = to_device(owner, self.device)
-            known, more = select_rows(cross, rows), dict(attention_mask=mask[rows])
-    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), use_cache=True,
-                     decoder_input_ids=tokens[:, None], **more,
+        rows = to_device(torch.from_numpy(owner), self.device)
+        encoded, seen = hidden[:1].expand(len(owner), -1, -1), mask[rows]
+        known = select_rows(cross, rows)
+    out = self.quiet(encoder_outputs=BaseModelOutput(encoded), attention_mask=seen,
+                     decoder_input_ids=tokens[:, None], use_cache=True,
                      past_key_values=EncoderDecoderCache(own, known))
     log_probs = self._log_probs(out.logits[:, -1])
     return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
@@ -124,9 +141,12 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
 @patch
 def _begin(self:HFSeq2Seq, hidden, mask):
     "Take the first decoding step"
-    owner = torch.arange(len(hidden))
-    first = torch.full_like(owner, self.start_token_id)
-    return self._step(DynamicCache(), DynamicCache(), hidden, mask, owner, first)
+    owner = np.arange(len(hidden))
+    first = torch.full((len(owner),), self.start_token_id)
+    state, log_probs = self._step(DynamicCache(), DynamicCache(), hidden, mask, owner,
+                                  first)
+    if self._shares(): state = state._replace(mask=padding_bias(mask, self.dtype))
+    return state, log_probs
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
@@ -134,8 +154,12 @@ def _begin(self:HFSeq2Seq, hidden, mask):
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
-    return self._step(select_rows(state.own, rows), state.cross, state.hidden,
-                      state.mask, state.owner[rows], tokens)
+    owner = state.owner[rows.numpy()]
+    found = self.steps and self.steps(self, state.own, rows, tokens, 0*owner, owner,
+                                      state.cross, state.mask)
+    if found: return state._replace(own=found[0], owner=owner), self._merged(found[1])
+    return self._step(grow_rows(state.own, rows), state.cross, state.hidden,
+                      state.mask, owner, tokens)
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #0adb6ce8
 @patch

@@ -159,9 +159,10 @@ class Texts:
     def _merged(self, log_probs):
         "All end tokens in one; in place"
         if not self.other_ends: return log_probs
-        ends = [self.end_token_id, *self.other_ends]
-        log_probs[..., self.end_token_id] = log_probs[..., ends].logsumexp(-1)
-        log_probs[..., ends[1:]] = -torch.inf
+        one, *others = ends = self.end_token_id, *self.other_ends
+        both = torch.stack([log_probs[..., i] for i in ends]) # no index goes to a device
+        log_probs[..., one] = both.logsumexp(0)
+        for i in others: log_probs[..., i] = -torch.inf
         return log_probs
 
     def _begun(self, log_probs):

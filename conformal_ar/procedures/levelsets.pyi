@@ -6,15 +6,20 @@ class ConformalLevelSets(Procedure):
     """All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"""
     normalize: bool
     settings: Any
-    nested: bool
+    nested: Any
+    _each: Any
     max_candidates: Any
     max_lines: Any
-    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, **kwargs):
+    risk: Any
+    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, risk: float | None=None, **kwargs):
         """model: The model
         max_len: Most tokens of a member; None: the model's limit or 512
         max_candidates: Budget: most unfinished prefixes at a step
-        max_lines: Most lines; some are open, as 14…: they hold the rest"""
+        max_lines: Most lines; some are open, as 14…: they hold the rest
+        risk: In place of coverage: share of right answers missed"""
         ...
+    @property
+    def other_risk(self): ...
     def out_of_reach(self): ...
     @property
     def size_bound(self) -> float:
@@ -26,4 +31,16 @@ class ConformalLevelSets(Procedure):
         ...
     def _within_budget(self, pairs, sums, size=256, **kwargs):
         """[T] log-likelihoods as found under the budget; −∞ for targets that it loses"""
+        ...
+    def scores(self, pairs, **kwargs):
+        """As of all procedures; with risk, the scores of all right answers are kept aside"""
+        ...
+    def calibrated(self, scores, labels=None):
+        """Thresholds and guarantee, from `scores` [N, 1] and, with groups, `labels` [N]"""
+        ...
+    def fit_again(self, found: dict):
+        """`found` at the coverage of now; a risk stays as it was found"""
+        ...
+    def evaluate(self, inputs, targets=None, **kwargs):
+        """What sets achieve on test pairs: their coverage, or with risk what is missed"""
         ...

@@ -64,6 +64,7 @@ class Defaults:
     score_rounding = 0.   # by how much that differs from `score`, nats per sequence
     takes_floor = False   # do start and extend take the least value that counts?
     max_target_len = None # most tokens of a target
+    max_rows = 1024       # prefixes in a call, where a search is not told
     vocab_size = None     # number of tokens
     dtype, device = torch.float32, "cpu" # of its log-probabilities
     tokenizer = model = None # of transformers, below an adapter

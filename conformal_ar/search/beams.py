@@ -13,7 +13,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor
+from .autoregressive import Autoregressor, optional
 from .inputs_and_ids import (
     batches_by_length, check_log_probs, take, to_host)
 from ..theory.checks import check_count
@@ -87,12 +87,13 @@ def beam_search(
     inputs:Sequence,     # [n] conditions
     width:int,           # Beam width b
     max_len:int,         # Decoding steps, the end token counted
-    max_rows:int=1024,   # Most prefixes in a call of the model; changes no result
+    max_rows:int|None=None, # Prefixes in a call (None: by device); changes no result
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # At most width finished sequences of each input
     "Beam search, ranked by score per token (Deutschmann et al. 2024, section 3.1)"
     check_count(width, "width")
     check_count(max_len, "max_len")
+    if max_rows is None: max_rows = optional(ar, "max_rows")
     check_count(max_rows, "max_rows")
     found, expanded = [empty_prefixes([])], 0
     def size(): return max(1, max_rows//width)

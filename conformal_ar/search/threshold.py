@@ -254,7 +254,7 @@ def threshold_search(
     thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
     max_len:int,         # Decoding steps L†, the end token counted
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
-    max_rows:int|None=None, # Prefixes in a call (1024 or the budget); changes no result
+    max_rows:int|None=None, # Prefixes in a call (None: by device or budget); changes no result
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
     progress:bool=False, # Show a progress bar?
@@ -264,7 +264,7 @@ def threshold_search(
     `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
     `max_rows`"""
     check_count(max_len, "max_len")
-    if max_rows is None: max_rows = max(1024, max_candidates or 0)
+    if max_rows is None: max_rows = max(optional(ar, "max_rows"), max_candidates or 0)
     check_count(max_rows, "max_rows")
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")

@@ -77,7 +77,8 @@ def smiles_optimisers(
               and "block" in n and "bias" not in n]
     rest = [p for n, p in named.items() if n not in matrix]
     found = [torch.optim.AdamW(rest, preset.rate, betas=(.9, .98), weight_decay=.01)]
-    return found + [Muon([named[n] for n in matrix], preset.matrix_rate)]*bool(matrix)
+    if matrix: found.append(Muon([named[n] for n in matrix], preset.matrix_rate))
+    return found
 
 # %% ../../nbs/tasks/12_smiles_training.ipynb #0b12c017
 def mixed_source(
