@@ -29,6 +29,7 @@ def _key(name):
     name = re.sub(r"[\s-]|(?<=[\dNn]),", "", _aside.sub("", name))
     return name.lower() if len(name) > 2 else name
 
+# %% ../../nbs/chem/15_beside_smiles.ipynb #05ac4006
 @cache
 def _reagents():
     "SMILES by name"

@@ -31,6 +31,7 @@ def script_ids(text:str)->list[int]: # Without an end token
     return [FIRST + int(t[1:]) if t[0] == "@" else WORDS.index(t)
             for t in script_tokens(text)]
 
+# %% ../../nbs/chem/03_edit_rules.ipynb #f922eb29
 def ids_script(ids:object)->str:
     "The script of token `ids` [T], of which end and padding are left out"
     ids = [int(i) for i in ids if i not in (PAD, END)]
@@ -43,6 +44,7 @@ class _Prefix(NamedTuple):
     keep:list
     open:list  # Ids of the unfinished part
 
+# %% ../../nbs/chem/03_edit_rules.ipynb #cfe579e7
 def _read(ids):
     "The parts of a prefix"
     p = _Prefix([], [], [])

@@ -117,10 +117,12 @@ def sides(text:str)->tuple: # SMILES of reactants, reagents, product, empty for 
     if len(found) in (1, 3): return (*found, "", "")[:3]
     raise ValueError("more than one reaction arrow, or half of one")
 
+# %% ../../nbs/chem/01_edits.ipynb #cdfd94d7
 def flask(text:str)->str: # SMILES of a mixture
     "What stands before the product in `text`, a mixture or reaction, perhaps with |…|"
     return ".".join(filter(None, sides(text)[:2]))
 
+# %% ../../nbs/chem/01_edits.ipynb #08362428
 def source_molecule(source:str):
     """RDKit's molecule that scripts speak of, its atoms numbered; None if not valid.
     `source` is SMILES, perhaps with reagents in the middle; `ValueError` for one that

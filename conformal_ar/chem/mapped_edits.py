@@ -133,10 +133,12 @@ def coloured_product(
     numbers = [a.GetIntProp("number") for a in product.GetAtoms()]
     return product, _highlights(product, numbers, _colours(mol, script))
 
+# %% ../../nbs/chem/02_mapped_edits.ipynb #5523fc02
 def coloured_source(mol:object, script:object):
     "The source `mol`, with colours of what `script` changes, as `coloured_product`"
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
+# %% ../../nbs/chem/02_mapped_edits.ipynb #6bda0ffe
 def draw_script(
     mol:object, # Of source_molecule
     script:Script, # What changes

@@ -68,6 +68,7 @@ def _main_piece(smiles):
         return 0 if mol is None else mol.GetNumHeavyAtoms(), text
     return max(smiles.split("."), key=size)
 
+# %% ../../nbs/chem/07_molecules.ipynb #c1bfb472
 def same_but_for_pieces(
     a:str, # Canonical SMILES, with dots between pieces
     b:str, # The same
@@ -76,12 +77,14 @@ def same_but_for_pieces(
     small, big = (Counter(t.split(".")) for t in sorted((a, b), key=len))
     return _main_piece(a) == _main_piece(b) and small <= big
 
+# %% ../../nbs/chem/07_molecules.ipynb #93a5edbe
 @patch
 def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
     "The first member before member `i` that is the same but for further pieces"
     return next((j for j, text in enumerate(self.keys[:i])
                  if same_but_for_pieces(text, self.keys[i])), None)
 
+# %% ../../nbs/chem/07_molecules.ipynb #0330da82
 def pieces_beside(
     a:str, # Canonical SMILES, with dots between pieces
     b:str, # The same
@@ -111,6 +114,7 @@ def molecule_svg(
     svg = canvas.GetDrawingText()
     return svg[svg.index("<svg"):]
 
+# %% ../../nbs/chem/07_molecules.ipynb #df99ddc1
 def picture(
     smiles:str, # Of one molecule
     size:tuple=(200, 140), # Width and height, pixels
@@ -126,6 +130,7 @@ def drawn(self:MoleculeSet, i:int):
     whole = self.open is None or not self.open[i]
     return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
 
+# %% ../../nbs/chem/07_molecules.ipynb #aa5a3567
 @patch
 def picture(self:MoleculeSet, i:int, size=(200, 140)):
     "Member `i`, from 0, as SVG of a `size`: width and height, pixels"

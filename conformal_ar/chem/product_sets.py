@@ -86,6 +86,7 @@ def side_products(self:ProductSet, i:int)->list[str]: # Canonical SMILES
     texts = (Chem.MolFragmentToSmiles(changed, p) for p in pieces if touched & {*p})
     return sorted(t for t in map(canonical, texts) if t)
 
+# %% ../../nbs/chem/06_product_sets.ipynb #36ef2947
 @patch(as_prop=True)
 def more(self:ProductSet)->dict: # Column to values of all members
     "What a table says beside texts and probabilities"
@@ -204,6 +205,7 @@ def sets(self:ProductSets, table, inputs):
     return [s if isinstance(s, Abstention) else self._products(s)
             for s in Procedure.sets(plain, table, inputs)]
 
+# %% ../../nbs/chem/06_product_sets.ipynb #3f13e958
 @patch
 def _products(self:ProductSets, s):
     "A set of scripts as one of products"

@@ -142,6 +142,7 @@ def _atoms(source):
     atoms = re.findall(r"\[[^]]*\]|Br?|Cl?|[NOPSFIbcnops*]", source)
     return len(atoms) - sum(t.strip("[]+-0123456789") == "H" for t in atoms)
 
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #f5b7ea2c
 def _large(source):
     "A note where a source has more atoms than any of USPTO-MIT, or none"
     n = _atoms(source)
@@ -198,6 +199,7 @@ def unknown_part(
     isotope = " (an isotope)"*token[1:2].isdigit()
     return f"{token!r} is not in the model's vocabulary{isotope}"
 
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #226dd7fd
 def _known_part(source, ar):
     "A source without the lone metals that a model has no token for, and a note"
     if not optional(ar, "tokenizer"): return source, []

@@ -46,14 +46,17 @@ def _files():
     from conformal_ar.chem import structures # with RDKit
     return structures
 
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #ec5d193e
 def _entries(records, column):
     "Structure, title and data of each member; none for an empty set, line or error"
     def structure(x): return None if x.get("open") else x.pop(column, None)
     return ([(structure(x), x.get("name") or f"line {x['line']}", x)
              for x in member_rows(r, _columns)] for r in records())
 
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #f3004e7d
 def _sdf(records): return map(_files().sdf_text, _entries(records, "text"))
 
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #dfff641e
 def _rdf(records):
     yield "$RDFILE 1\n$DATM\n"
     yield from map(_files().rdf_text, _entries(records, "reaction"))

@@ -81,6 +81,7 @@ def plain_names(row:dict)->dict: # Column to name
     return {c: re.sub(_behind, "", c.lower()) for c, v in row.items()
             if not re.fullmatch(fr"\d[\d.,]*\s*({_units})?", str(v).strip().lower())}
 
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf4
 def role_columns(row:dict)->dict: # Column to a match, whose first group is the role
     "The columns of a `row` that have a role in a reaction"
     found = {c: _role.fullmatch(name) for c, name in plain_names(row).items()}

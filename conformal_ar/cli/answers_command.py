@@ -62,8 +62,8 @@ Applied = cli_option(Path|None, "File for what comes of it, CSV or JSONL by its 
     "--output", "-o")
 
 # %% ../../nbs/cli/11_answers_command.ipynb #8ed15c7d
-def column_names(pairs):
-    "Names of columns from NAME=THEIRS"
+def column_names(pairs:list|None)->dict: # Name to theirs
+    "Names of columns from `pairs` such as NAME=THEIRS"
     found = [p.partition("=") for p in pairs or ()]
     if odd := [a + b for a, b, c in found if not (a and c)]: raise ValueError(
         f"--column {odd[0]}: give NAME=THEIRS, such as score=confidence")

@@ -25,11 +25,13 @@ def history_html(history):
 FILES = files("conformal_ar.cli")/"page" # style, scripts, and the sketcher
 def address_of(task): return f"/of/{task.name}" # of its own files
 
+# %% ../../nbs/cli/08_app_routes.ipynb #a6e52915
 def page_folders():
     "Addresses of files of the application, and of tasks, with their folders"
     own = {address_of(task): task.page for task in TASKS.values() if task.page}
     return {"/page": FILES} | own
 
+# %% ../../nbs/cli/08_app_routes.ipynb #dcca3aaf
 def sketcher(task):
     "What draws inputs, where a task has it"
     if task.sketcher: return html_tag("iframe", title="Sketcher", loading="lazy",
@@ -70,6 +72,7 @@ def _route(texts, make):
     except TypeError as e: return dict(error=error_line(e)) # of a coverage as a text
     except Exception as e: return dict(error=explain_error(e)[0])
 
+# %% ../../nbs/cli/08_app_routes.ipynb #329f3aa4
 def add_routes(gr):
     "The two routes for programs, to the open application"
     def predict(task:str, text:str, coverage:float)->dict:

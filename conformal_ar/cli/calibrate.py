@@ -114,6 +114,7 @@ def rows_of(path, columns, task):
         if not said: raise
         raise ValueError(f"{path}: {said[-1]}") from e
 
+# %% ../../nbs/cli/01_calibrate.ipynb #fe025b7a
 def _file_pairs(path, rows, task, ar):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
@@ -190,6 +191,7 @@ def named_model(model):
     folder = model not in TASKS and Path(model).is_dir()
     return str(Path(model).resolve()) if folder else model
 
+# %% ../../nbs/cli/01_calibrate.ipynb #76c37062
 def _save_calibration(cp, folder, model, task):
     "Save a calibration with the names of its model and task; say if one goes for it"
     if calibration_file(folder).is_file():

@@ -21,7 +21,7 @@ from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.loading import read_notes
-from ..procedures.procedure import check_options, ROW_OPTIONS
+from ..procedures.calibration_checks import ROW_OPTIONS, check_options
 from ..procedures.saving import restored
 from ..search.sets import Abstention, PredictionSet
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..files.whole_files import version_of, write_results
 from ..theory.risk import (
-    hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold)
+    hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold, StepLosses)
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #d67d428f
-def their_threshold(losses, risk):
-    "MAPIE's threshold, over a grid of all scores of the right answers"
+def their_threshold(losses:StepLosses, risk:float)->float:
+    "MAPIE's threshold for `losses` at a `risk`, over a grid of all scores"
     from mapie.risk_control.methods import find_best_predict_param, get_r_hat_plus
     grid = np.unique(losses.at)
     table = np.array([losses_at(losses, t) for t in grid]).T

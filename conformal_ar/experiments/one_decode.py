@@ -212,6 +212,7 @@ def _left(guarantee, truncated, n, side=0.05/2):
     lost = 1 - clopper_pearson_lower(n - truncated, n, side)
     return max(0., guarantee.lower_bound(1 - side) - lost)
 
+# %% ../../nbs/experiments/01_one_decode.ipynb #07a39b2c
 def _row(r, budget):
     "`guaranteed` without a budget, of which `left` remains under one"
     m, level = r.test.shape[1], r.guarantee.coverage

@@ -37,8 +37,8 @@ OTHERS = "B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH".split()
 PHONEMES = sorted([v + s for v in VOWELS for s in "012"] + OTHERS + ["UW"])
 SYMBOLS = ["<pad>", "<unk>", "<s>", "</s>", *PHONEMES] # 74
 
-def gated(x, h, w):
-    "A step of a gated recurrent unit, from its four weights"
+def gated(x:np.ndarray, h:np.ndarray, w:list)->np.ndarray:
+    "A step of a gated recurrent unit, on `x` and its state `h`, with four weights `w`"
     wx, wh, bx, bh = w
     (a, b), k = (x @ wx.T + bx, h @ wh.T + bh), h.shape[1]
     r, z = np.split(1/(1 + np.exp(-(a[:, :2*k] + b[:, :2*k]))), 2, 1)
@@ -57,7 +57,8 @@ class Speller:
         self.letters, self.symbols = v["enc_emb"], v["dec_emb"]
         self.out = v["fc_w"], v["fc_b"]
 
-    def read(self, word):
+    def read(self, word:str)->np.ndarray:
+        "The state after the letters of a `word`"
         h = np.zeros((1, self.reads[1].shape[1]), np.float32)
         for i in [3 + ord(c) - ord("a") for c in word] + [2]: # <pad> <unk> </s> a …
             h = gated(self.letters[[i]], h, self.reads)
@@ -136,7 +137,7 @@ def _splits(losses, risk, drawn, rng, n_cal, splits):
 
 # %% ../../nbs/experiments/15_pronunciations.ipynb #ed290536
 def main(words:list=None):
-    "Draw, measure and write the results, from the command line"
+    "Draw, measure and write the results, from the command line or its `words`"
     parser = argparse.ArgumentParser(description=main.__doc__)
     for name in ("weights", "dictionary", "out"): parser.add_argument(f"--{name}")
     parser.add_argument("--words", type=int, default=1200)

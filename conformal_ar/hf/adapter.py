@@ -69,6 +69,7 @@ def scores_by_decoding(self:HFModel):
     "Are targets scored along the path of decoding, as in half precision and TF32?"
     return not is_exact(self.dtype, self.device)
 
+# %% ../../nbs/hf/01_adapter.ipynb #84e51f7a
 @patch(as_prop=True)
 def score_rounding(self:HFModel):
     "How far a score by teacher forcing may lie from that of decoding, in nats"
@@ -82,17 +83,20 @@ def vocab_size(self:HFModel)->int:
     size = getattr(out, "out_features", getattr(out, "num_embeddings", None))
     return size or self.model.config.get_text_config(decoder=True).vocab_size
 
+# %% ../../nbs/hf/01_adapter.ipynb #e8c9f74e
 @patch(as_prop=True)
 def read_size(self:HFModel)->int|None: # None where its embedding does not say
     "Number of tokens that an input may have"
     return getattr(self.model.get_input_embeddings(), "num_embeddings", None)
 
+# %% ../../nbs/hf/01_adapter.ipynb #c4d8493e
 @patch
 def _sources(self:HFModel):
     "Who may know a special token; the first that does counts"
     model = self.model
     return getattr(model, "generation_config", None), model.config, self.tokenizer
 
+# %% ../../nbs/hf/01_adapter.ipynb #15d84b4a
 @patch
 def _find_tokens(self:HFModel):
     "The end token, others that end a sequence too, and padding"
@@ -108,10 +112,10 @@ def _find_tokens(self:HFModel):
     self.pad_token_id = pads[0] if pads else self.end_token_id
     self._check_special(eos_token_id=ends, pad_token_id=[self.pad_token_id])
 
+# %% ../../nbs/hf/01_adapter.ipynb #337cacb6
 @patch
 def _check_special(self:HFModel, **ids):
     check_special(ids, max(self.vocab_size, self.read_size or 0))
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)
@@ -130,6 +134,7 @@ def quiet(self:HFModel):
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
 
+# %% ../../nbs/hf/01_adapter.ipynb #6509a990
 @patch(as_prop=True)
 def max_rows(self:HFModel)->int: # 1,024 on a CPU
     "Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"

@@ -51,6 +51,7 @@ class Slot(DynamicLayer):
         self.room = None
         return self.keys, self.values
 
+# %% ../../nbs/hf/03_caches.ipynb #d15e6e70
 class Stack(DynamicCache):
     """Layers in one tensor `whole` [2·layers, R, K, t, d], whose last place is `free`
     or not"""
@@ -60,12 +61,14 @@ class Stack(DynamicCache):
         all, room = whole.unbind(0), whole[..., -1:, :].unbind(0) if free else None
         self.layers = [Slot(*all[i:i + 2], room and room[i:i + 2]) for i in pairs]
 
+# %% ../../nbs/hf/03_caches.ipynb #c02e2d36
 def stacked(cache:DynamicCache):
     "[2·layers, R, K, t, d] keys and values of a cache; None where layers differ"
     if isinstance(cache, Stack): return cache.whole
     all = [x for one in cache.layers for x in (one.keys, one.values)]
     kinds = {type(one) for one in cache.layers} # none before the first token
-    if kinds != {DynamicLayer} or len({(x.shape, x.dtype) for x in all}) > 1: return None
+    sizes = {(x.shape, x.dtype) for x in all}
+    if kinds != {DynamicLayer} or len(sizes) > 1: return None
     return torch.stack(all)
 
 # %% ../../nbs/hf/03_caches.ipynb #ca5e0003

@@ -41,7 +41,8 @@ def fixed_blocks(owner:np.ndarray, inputs:int, R:int):
         order = owner.argsort(kind="stable")
         place = np.empty_like(owner)
         first = count.cumsum() - count
-        place[order] = np.arange(len(owner)) + (np.arange(inputs)*m - first)[owner[order]]
+        shift = np.arange(inputs)*m - first
+        place[order] = np.arange(len(owner)) + shift[owner[order]]
         laid, of = np.zeros((inputs, m), np.int64), None
         laid.reshape(-1)[place] = np.arange(len(owner))
     else:
@@ -138,7 +139,7 @@ class Steps:
 # %% ../../nbs/hf/19_captured.ipynb #ca120020
 @patch
 def shared(self:Steps, cross:DynamicCache, bias:torch.Tensor|None):
-    """Keys and values of inputs [2·layers, B, K, S, d], and their bias, at their places.
+    """Keys and values of inputs [2·layers, B, K, S, d], and their bias, in place.
     `cross` of inputs and the `bias` of their padding"""
     all = [x for one in cross.layers for x in (one.keys, one.values)]
     n, heads, read, size = all[0].shape
@@ -153,6 +154,7 @@ def shared(self:Steps, cross:DynamicCache, bias:torch.Tensor|None):
         place.holds = at.holds = cross
     return kept, hidden
 
+# %% ../../nbs/hf/19_captured.ipynb #3a627abd
 def recorded(cross:DynamicCache, R:int):
     "Are steps of `R` rows over what is read in `cross` recorded?"
     kinds = {(type(one), x.dtype, x.shape) for one in cross.layers
@@ -165,9 +167,8 @@ def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
              tokens:torch.Tensor, places:np.ndarray, owner:np.ndarray,
              cross:DynamicCache, bias:torch.Tensor|None):
     """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
-    `own` of prefixes of the model `ar`, of which `rows` [R] go on with `tokens` [R], at
-    `places` [R] of their texts; `owner` [R] is the input of each; `cross` and `bias`
-    are of inputs"""
+    `own` of prefixes of the model `ar`; `rows` [R] go on with `tokens` [R], at `places`
+    [R] of texts; `owner` [R] is the input of each; `cross` and `bias` are of inputs"""
     R, whole = len(rows), stacked(own)
     if self.why or not recorded(cross, R) or whole is None and own.layers: return None
     keys = cross.layers[0].keys
@@ -196,7 +197,8 @@ def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
         if at != now: # it is new, or a place has moved
             parts = asked.split([*map(len, numbers)])
             def step(): self.step(ar, *fixed[:2], *fixed[3:], laid.shape, *parts)
-            if keys.is_cuda and not self.pool: self.pool = torch.cuda.graph_pool_handle()
+            if keys.is_cuda and not self.pool:
+                self.pool = torch.cuda.graph_pool_handle()
             try: made = record(step, keys.device, self.pool)
             except torch.OutOfMemoryError: raise
             except RuntimeError as e: # such as an operation that graphs cannot hold
@@ -228,10 +230,10 @@ def step(self:Steps, ar:object, kept:torch.Tensor, hidden:torch.Tensor,
 def captured(
     ar:object, # The model, on any device
 ): # A copy whose steps are recorded
-    "A model that replays its steps; `TypeError` where the prefixes of an input share nothing"
+    "A model that replays its steps; `TypeError` where prefixes share nothing"
     if why := ar.copies_prompts: raise TypeError(
-        f"the steps of {type(ar.model).__name__} are not recorded: every prefix has keys "
-        f"and values of its input ({why})")
+        f"the steps of {type(ar.model).__name__} are not recorded: every prefix has "
+        f"keys and values of its input ({why})")
     new = copy.copy(ar)
     new.steps = Steps()
     return new

@@ -60,14 +60,13 @@ class Steps:
         """Drop recordings whose weights have moved; those changed in place are read"""
         ...
     def shared(self, cross: DynamicCache, bias: torch.Tensor | None):
-        """Keys and values of inputs [2·layers, B, K, S, d], and their bias, at their places.
+        """Keys and values of inputs [2·layers, B, K, S, d], and their bias, in place.
         `cross` of inputs and the `bias` of their padding"""
         ...
     def __call__(self, ar: object, own: DynamicCache, rows: torch.Tensor, tokens: torch.Tensor, places: np.ndarray, owner: np.ndarray, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
-        `own` of prefixes of the model `ar`, of which `rows` [R] go on with `tokens` [R], at
-        `places` [R] of their texts; `owner` [R] is the input of each; `cross` and `bias`
-        are of inputs"""
+        `own` of prefixes of the model `ar`; `rows` [R] go on with `tokens` [R], at `places`
+        [R] of texts; `owner` [R] is the input of each; `cross` and `bias` are of inputs"""
         ...
     def step(self, ar: object, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor=None):
         """What is recorded: log-probabilities go to `out`, keys and values to `new`.
@@ -78,7 +77,7 @@ def recorded(cross: DynamicCache, R: int):
     """Are steps of `R` rows over what is read in `cross` recorded?"""
     ...
 def captured(ar: object):
-    """A model that replays its steps; `TypeError` where the prefixes of an input share nothing
+    """A model that replays its steps; `TypeError` where prefixes share nothing
 
     ar: The model, on any device"""
     ...

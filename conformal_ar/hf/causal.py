@@ -88,12 +88,12 @@ def _texts(self:PromptTexts, inputs):
     options = chat_options(self.tokenizer, self.chat)
     return chat_prompts(self.tokenizer, inputs, **options)
 
+# %% ../../nbs/hf/06_causal.ipynb #0ce62870
 @patch
 def _also_seen(self:HFCausal):
     template = self.tokenizer.chat_template if self.chat is not False else None
     seen = [template, self.other_ends] if template or self.other_ends else []
     return [*seen, sorted(self.chat.items())] if isinstance(self.chat, dict) else seen
-
 
 # %% ../../nbs/hf/06_causal.ipynb #b3b6eb3b
 @patch
@@ -159,8 +159,9 @@ def _begin(self:HFCausal, ids, mask):
     log_probs = self._log_probs(self._logits(ids, mask, cache=cache)[:, 0])
     if not shares: return CausalState(cache, mask, used), log_probs
     padded = bool((used < mask.shape[1]).any())
-    return CausalState(DynamicCache(), padding_bias(mask, self.dtype) if padded else None,
-                       used, cache, np.arange(len(ids))), log_probs
+    bias = padding_bias(mask, self.dtype) if padded else None
+    owner = np.arange(len(ids))
+    return CausalState(DynamicCache(), bias, used, cache, owner), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch
@@ -188,13 +189,15 @@ def extend(self:HFCausal, state, rows, tokens):
         new = state._replace(cache=grow_rows(state.cache, rows), used=used, mask=mask)
         logits = self._logits(last[:, None], mask, cache=new.cache)[:, 0]
         return new, self._log_probs(logits)
-    new, places = state._replace(used=used, owner=state.owner[at]), used - 1 + self._first
+    new = state._replace(used=used, owner=state.owner[at])
+    places = used - 1 + self._first
     if self.steps and (found := self.steps(self, state.cache, rows, tokens, places,
                                            new.owner, state.prompt, state.mask)):
         return new._replace(cache=found[0]), self._merged(found[1])
     new = new._replace(cache=grow_rows(state.cache, rows))
-    logits = self._after(new.cache, last, to_device(torch.from_numpy(places), last.device),
-                         make_blocks(new.owner, state.prompt, state.mask))
+    places = to_device(torch.from_numpy(places), last.device)
+    blocks = make_blocks(new.owner, state.prompt, state.mask)
+    logits = self._after(new.cache, last, places, blocks)
     return new, self._log_probs(logits)
 
 # %% ../../nbs/hf/06_causal.ipynb #16d2a5c2
@@ -214,7 +217,8 @@ def _try_out(self:HFCausal):
     whole = torch.cat([ids, ids], 1) # prompt and target are alike
     plain = self.quiet(input_ids=whole).logits[:, 2:5].float().log_softmax(-1)
     apart = (plain.gather(2, ids[..., None])[..., 0] - self.score([row], ids)).abs()
-    if apart.max() > (1e-3 if is_exact(self.dtype, self.device) else 2): raise AdapterError(
+    most = 1e-3 if is_exact(self.dtype, self.device) else 2
+    if apart.max() > most: raise AdapterError(
         type(self.model).__name__, "gives other probabilities under the positions and "
         "masks of HFCausal than by itself", f"{apart.max():.2g} nats", "use another")
 

@@ -59,6 +59,7 @@ def rms_norm(g:Graph, x:str, weight:object, eps:float):
     size = g.Sqrt(g.Add(g.ReduceMean(g.Pow(x, 2.), [-1]), eps))
     return g.Mul(g.Div(x, size), weight)
 
+# %% ../../nbs/hf/16_graphs.ipynb #b3c779df
 def activation(g:Graph, x:str, kind:str):
     "In `g`, `kind`, as configurations name it, of `x`; `TypeError` for an unknown one"
     if kind == "relu": return g.Relu(x)
@@ -71,6 +72,7 @@ def activation(g:Graph, x:str, kind:str):
         return g.Mul(g.Mul(x, 0.5), g.Add(1., g.Tanh(y)))
     raise TypeError(f"the activation {kind!r} is not among those that are written")
 
+# %% ../../nbs/hf/16_graphs.ipynb #5703323d
 def attend(g:Graph, q:str, k:str, v:str, bias:str|None=None):
     """Attention of [n, H, m, d] queries, in the graph `g`.
     `q` [n, H, m, d] over keys `k` [n, H, d, S] and values `v` [n, H, S, d]; `bias` or

@@ -90,6 +90,7 @@ class MaskedState(NamedTuple):
         "[R] may a token above the floor be missing? None: never"
         return getattr(self.inner, "incomplete", None)
 
+# %% ../../nbs/hf/10_masks.ipynb #242c9cd0
 @patch
 def _step(self:Masked, step, ids, known):
     "State and log-probabilities of the next token, −∞ where the mask forbids it"
@@ -112,6 +113,7 @@ def start(self:Masked,
     known = self.mask.prepare(inputs).to(step[1].device)
     return self._step(step, known.new_zeros(len(inputs), 0, dtype=torch.long), known)
 
+# %% ../../nbs/hf/10_masks.ipynb #b5b1f267
 @patch
 @torch.inference_mode()
 def extend(self:Masked,

@@ -154,6 +154,7 @@ def _step(self:Compiled, past, known, owner, places, rows, tokens):
     log_probs = self._merged(torch.from_numpy(found.pop("log_probs")))
     return OnnxState(found, known, owner, places + 1), log_probs
 
+# %% ../../nbs/hf/04_onnx.ipynb #0132c920
 @patch
 def start(self:Compiled, inputs):
     "State and [B, V] log-probabilities after the first step"
@@ -170,6 +171,7 @@ def start(self:Compiled, inputs):
                                   0*owner + first)
     return state, self._begun(log_probs)
 
+# %% ../../nbs/hf/04_onnx.ipynb #8df6a80e
 @patch
 def extend(self:Compiled, state, rows, tokens):
     "Append one token to each chosen row of a state"

@@ -22,6 +22,7 @@ def is_exact(
     if dtype in (torch.bfloat16, torch.float16): return False
     return device.type != "cuda" or torch.get_float32_matmul_precision() == "highest"
 
+# %% ../../nbs/hf/08_precision.ipynb #61d4a020
 def rounding(
     model:object, # The adapter
     inputs:list, # [B] texts

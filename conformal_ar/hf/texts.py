@@ -160,7 +160,7 @@ class Texts:
         "All end tokens in one; in place"
         if not self.other_ends: return log_probs
         one, *others = ends = self.end_token_id, *self.other_ends
-        both = torch.stack([log_probs[..., i] for i in ends]) # no index goes to a device
+        both = torch.stack([log_probs[..., i] for i in ends]) # no ids go to a device
         log_probs[..., one] = both.logsumexp(0)
         for i in others: log_probs[..., i] = -torch.inf
         return log_probs
@@ -200,6 +200,7 @@ def max_target_len(self:Texts)->int: # None when there is no limit
     "Most tokens that a target may have, after a prompt of one token"
     return None if self.positions is None else self.positions - self._first
 
+# %% ../../nbs/hf/11_texts.ipynb #9e562b0d
 @patch(as_prop=True)
 def max_input_len(self:Texts)->int: # None when there is no limit
     "Most tokens that an input may have"
@@ -279,6 +280,7 @@ def _as_forced(self:Texts, ids, around):
         "model.generation_config.forced_bos_token_id")
     return [row if row[:1] == [first] else [first, *row] for row in ids]
 
+# %% ../../nbs/hf/11_texts.ipynb #f3d763ee
 @patch
 def encode(self:Texts,
     texts # List of target texts

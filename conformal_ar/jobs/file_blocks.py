@@ -268,6 +268,7 @@ def own_columns(
     names = dict.fromkeys(c for row in rows for c in row)
     return [c for c in names if c not in _head + _tail]
 
+# %% ../../nbs/jobs/00_file_blocks.ipynb #98c89eb4
 def sets_csv(
     records:list, # Of sets and errors
     own:list|None=None, # Names of the user's columns; None: those of these records

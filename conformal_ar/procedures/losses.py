@@ -57,7 +57,7 @@ def token_loss(
 LOSSES = dict(characters=character_error, words=word_error, tokens=token_loss)
 
 def check_loss(loss:str|Callable):
-    "`ValueError` for a name that is none"
+    "`ValueError` for a `loss` that is no name of one, and no function"
     if not callable(loss) and loss not in ("missed", *LOSSES): raise ValueError(
         f"loss must be missed, {', '.join(LOSSES)}, or a function of members and "
         f"references; got {loss!r}")

@@ -58,6 +58,7 @@ def _scores_on_host(scores):
     dead = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(dead, -torch.inf)
 
+# %% ../../nbs/procedures/10_probes.ipynb #62206c2c
 def _mean_difference(these, those):
     "Root mean square of the differences, nats per token; padding differs by 0"
     if these.shape != those.shape: return torch.inf
@@ -65,6 +66,7 @@ def _mean_difference(these, those):
     apart = (these - those).masked_fill(these == those, 0)
     return float((apart.square().sum()/tokens).sqrt())
 
+# %% ../../nbs/procedures/10_probes.ipynb #33b21fd3
 def _rounding(model, seen):
     "How far rounding may move scores whose ways differ by so much"
     if seen > MOST_ROUNDING: refuse_imprecise(seen)
@@ -108,9 +110,11 @@ def encodes(self:Probe, model:Autoregressor):
     except (ValueError, TypeError, LookupError, AttributeError): return False
     return torch.equal(ids, self.ids)
 
+# %% ../../nbs/procedures/10_probes.ipynb #7db56576
 # when what has just been done takes SHARE of the time
 def _later(start): return (1 + 1/SHARE)*time.monotonic() - start/SHARE
 
+# %% ../../nbs/procedures/10_probes.ipynb #b3281dab
 @patch
 def _ways(self:Probe, model):
     "What the model says now: scores at once and token by token, and texts"
@@ -121,6 +125,7 @@ def _ways(self:Probe, model):
     steps = stepwise_scores(model, self.inputs, self.ids, self.scores.float() - 1)
     return _scores_on_host(forced), _scores_on_host(steps), model.decode(self.ids)
 
+# %% ../../nbs/procedures/10_probes.ipynb #ec2dc813
 @patch
 def check(self:Probe,
     model:Autoregressor, # The model of now
@@ -143,6 +148,7 @@ def fingerprint_or_none(model:object):
     try: return optional(model, "fingerprint")()
     except (ValueError, TypeError, AttributeError): return None
 
+# %% ../../nbs/procedures/10_probes.ipynb #25010dc6
 def rules_of(
     model:object, # Autoregressor
 )->list: # For each wrapper: a fingerprint without weights, and the kinds of its rules
@@ -157,7 +163,6 @@ def rules_of(
         model = model.ar
     return found
 
-
 # %% ../../nbs/procedures/10_probes.ipynb #874706a5
 _plain = frozenset((bool, int, float, str, type(None), torch.dtype, torch.device))
 _inner = vars(torch.nn.Module()).keys() - {"training"} # what PyTorch keeps in a module
@@ -171,6 +176,7 @@ def _modules(m, met):
     below = [_modules(b, met) for b in own["_modules"].values() if b is not None]
     return id(m), seen, [*own["_forward_hooks"]], [*own["_forward_pre_hooks"]], below
 
+# %% ../../nbs/procedures/10_probes.ipynb #e12d0563
 def _values(tensors):
     "Identity, version and place of tensors, and a sample of their values"
     seen, some = [], {}
@@ -286,11 +292,13 @@ def input_hashes(inputs:Sequence)->tuple: # [n] rising
         int.from_bytes(sha256(repr(_as_lists(x)).encode()).digest()[:4], "big")
         for x in inputs))
 
+# %% ../../nbs/procedures/10_probes.ipynb #4eba4220
 def _as_lists(x):
     "Arrays and tuples as the lists that JSON would make of them"
     if hasattr(x, "tolist"): x = x.tolist()
     return [_as_lists(v) for v in x] if isinstance(x, (list, tuple)) else x
 
+# %% ../../nbs/procedures/10_probes.ipynb #4fcaa4c7
 def warn_known(
     known:tuple|None, # [N] hashes of calibration inputs, rising; None: not kept
     inputs:Sequence,  # [n] test inputs

@@ -22,9 +22,9 @@ from ..search.beams import most_probable
 from .calibration import Calibration
 from .candidates import candidate_p_values
 from ..search.score_checks import check_adapter
-from conformal_ar.procedures.calibration_checks import (
-    check_calibrated, check_texts, check_unchanged, refuse_lines, warn_ordered,
-    warn_respelt)
+from .calibration_checks import (
+    ROW_OPTIONS, check_calibrated, check_model_kind, check_options, check_texts,
+    check_unchanged, refuse_lines, warn_ordered, warn_respelt)
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from ..theory.groups import by_length, group_rows
@@ -38,12 +38,6 @@ from ..search.lines import lines_search
 from ..theory.validity import order_p_value
 from ..search.threshold import threshold_search
 from ..search.sets import Abstention, PredictionSet
-
-# %% ../../nbs/procedures/02_procedure.ipynb #134f8e77
-def _check_type(model):
-    if not isinstance(model, Autoregressor): raise TypeError(
-        f"model must be an Autoregressor, not {type(model).__name__}: take "
-        "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class Procedure(Calibration):
@@ -64,7 +58,7 @@ class Procedure(Calibration):
         nonempty:bool=False, # Put the best sequence into an empty set?
         **kwargs
     ):
-        _check_type(model)
+        check_model_kind(model)
         check_texts(canonicalize, nonempty)
         super().__init__(max_len=max_len, **kwargs)
         self.model, self.canonicalize, self.nonempty = model, canonicalize, nonempty
@@ -134,17 +128,6 @@ def best_rows(self:Procedure,
     "The most probable sequence of each input, for a set that would be empty"
     return most_probable(self.model, inputs, self.max_len, **kwargs)
 
-# %% ../../nbs/procedures/02_procedure.ipynb #c0a1b2d4
-ROW_OPTIONS = "max_rows", # they change no set
-SORTED = 1e-4 # p-value of the order of pairs, below which there is a warning
-
-def check_options(options, *known):
-    "`TypeError` for a keyword that a later call does not take"
-    others = options.keys() - {*known, "progress"}
-    if others: raise TypeError(
-        f"{', '.join(others)} cannot be given here, where {', '.join(known)} can: "
-        "what sets depend on is given to the procedure, before it is calibrated")
-
 # %% ../../nbs/procedures/02_procedure.ipynb #7d0e2504
 @patch
 def read(self:Procedure,
@@ -195,6 +178,8 @@ def check_model(self:Procedure,
     self.probe = Probe.of(self.model, pairs, self.max_len)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #8f1282a4
+SORTED = 1e-4 # p-value of the order of pairs, below which there is a warning
+
 @patch
 def check_order(self:Procedure, scores:np.ndarray, labels:Sequence|None):
     """Warn where pairs of a group are not alike from first to last, as sorted ones are.
@@ -372,5 +357,5 @@ def load(cls:Procedure,
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 )->Procedure: # The calibrated procedure; Procedure.load takes any kind
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
-    if model is not None: _check_type(model)
+    if model is not None: check_model_kind(model)
     return restored(cls, folder, model, **options)

@@ -10,7 +10,6 @@ from .evaluation import Evaluation
 from ..search.hypotheses import Hypotheses
 from .pairs import Pairs
 from ..search.sets import PredictionSet
-def _check_type(model): ...
 class Procedure(Calibration):
     """A conformal procedure over an autoregressive model"""
     settings: Any
@@ -153,8 +152,4 @@ class Procedure(Calibration):
         folder: Folder, file conformal.json, or a shipped name
         model: The model it was calibrated with; None: the shipped"""
         ...
-ROW_OPTIONS: Any
 SORTED: float
-def check_options(options, *known):
-    """`TypeError` for a keyword that a later call does not take"""
-    ...

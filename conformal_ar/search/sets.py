@@ -65,6 +65,7 @@ def line_of(self:PredictionSet,
         if is_open[i] and ids[:len(tokens)] == tokens: return i
         if not is_open[i] and text == line: return i
 
+# %% ../../nbs/search/05_sets.ipynb #c97ab88c
 @patch
 def _ids(self:PredictionSet, text):
     "Token ids of a text; none where it cannot be spelt, which … alone holds"

@@ -254,7 +254,7 @@ def threshold_search(
     thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
     max_len:int,         # Decoding steps L†, the end token counted
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
-    max_rows:int|None=None, # Prefixes in a call (None: by device or budget); changes no result
+    max_rows:int|None=None, # Prefixes in a call; changes no result (None: by model)
     max_candidates:int|None=None, # Most unfinished prefixes of an input at a step
     stop:str="max_len",  # Where thresholds stop: 'max_len', or all 'ended'
     progress:bool=False, # Show a progress bar?

@@ -117,7 +117,7 @@ def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: Sequence, 
     thresholds: [n, L], each 1 if shared: least score in nats (per token)
     max_len: Decoding steps L†, the end token counted
     normalize: Is the score of a prefix divided by its number of tokens?
-    max_rows: Prefixes in a call (None: by device or budget); changes no result
+    max_rows: Prefixes in a call; changes no result (None: by model)
     max_candidates: Most unfinished prefixes of an input at a step
     stop: Where thresholds stop: 'max_len', or all 'ended'
     progress: Show a progress bar?

@@ -64,12 +64,14 @@ def found_tasks()->dict: # Name to task
             warnings.warn(f"the task {e.name} of {e.value} cannot be loaded: {why}")
     return found
 
+# %% ../../nbs/tasks/15_known_tasks.ipynb #fe3acdc2
 TASKS = found_tasks()
 
 def task_named(name:str|None)->Task:
     "The task of a `name`; for None, or one nobody knows, that of texts of any kind"
     return TASKS.get(name) or Task()
 
+# %% ../../nbs/tasks/15_known_tasks.ipynb #4b76bcbb
 def open_model(
     name:str,             # A shipped name, a folder, or a hub id
     device:str|None=None, # Where to run; None: chosen automatically

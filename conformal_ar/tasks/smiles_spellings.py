@@ -109,8 +109,10 @@ def bare_token(token:str)->str: # Maybe empty
     "What a `token` of a vocabulary says of SMILES, without marks of spaces"
     return re.sub(r"[\s▁Ġ]", "", token)
 
+# %% ../../nbs/tasks/08_smiles_spellings.ipynb #09b5e83b
 def unchanged(text:str): "The `text` as it is"; return text
 
+# %% ../../nbs/tasks/08_smiles_spellings.ipynb #959d82c0
 def without_spaces(text:str)->str: # SMILES
     "A model's `text`, decoded, without spaces, and without dots at the end"
     return re.sub(r"\s", "", text).rstrip(".")

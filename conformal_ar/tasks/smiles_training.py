@@ -34,6 +34,7 @@ class SmilesPreset:
     pieces:int=500         # Tokens that are longer than an atom
     longest:int=400        # Characters of a pair that trains
 
+# %% ../../nbs/tasks/12_smiles_training.ipynb #cda206c3
 SMILES_PRESETS = {p.name: p for p in (
     SmilesPreset("paper", dict(d_model=512, d_kv=64, num_heads=8, d_ff=2048,
                                num_layers=6),

@@ -36,11 +36,11 @@ def sum_words(places:int)->list: # Of tokens, by their ids
     operands = [f"{d}e{i}" for i in range(places) for d in range(10)]
     return ["<pad>", "</s>", "<unk>", *"0123456789+=", *operands]
 
+# %% ../../nbs/tasks/02_sum_tokens.ipynb #f5dcae5b
 def join_sum(tokens:list)->str:
     "The text that `tokens` of a sum spell, numbers from first digit to last"
     text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
     return re.sub("[0-9]+", lambda run: run.group()[::-1], text)
-
 
 # %% ../../nbs/tasks/02_sum_tokens.ipynb #7f2841a1
 class DigitTokenizer(PlainTokenizer):

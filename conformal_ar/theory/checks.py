@@ -128,6 +128,7 @@ def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
+# %% ../../nbs/theory/06_checks.ipynb #85ae52be
 def check_labels(group:object, labels:list|None, n:int):
     """`ValueError` unless there is one label per pair with groups, and none without.
     `group` makes the groups, or is None; `labels` of `n` pairs, or None"""
@@ -138,6 +139,7 @@ def check_labels(group:object, labels:list|None, n:int):
     if group is not None and len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
 
+# %% ../../nbs/theory/06_checks.ipynb #8401b4f4
 def check_calibrated_groups(found:list, known:list):
     """`ValueError` for inputs in groups that were not calibrated.
     `found` [n] labels of the groups of inputs; `known` labels that were calibrated"""
