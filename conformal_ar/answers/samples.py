@@ -19,7 +19,7 @@ from .tables import (
     AnswerTable, draws_table, kinds_of, read_answers, references_of, rows_in_order)
 from ..procedures.losses import check_loss, set_losses
 from ..theory.checks import check_count, check_risk
-from ..theory.draw_values import draw_values, FIRST, RULES
+from ..theory.draw_values import draw_values, RULES
 from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk
 from ..theory.risk import losses_at, missed_share, StepLosses

@@ -66,7 +66,7 @@ def _answers_of(row):
     lists = list, tuple, np.ndarray
     many = {c: list(v) for c, v in own.items() if isinstance(v, lists)}
     if not many: return [] if own and all(map(_blank, own.values())) else [own]
-    if len(sizes := {len(v) for v in many.values()}) > 1 or len(many) < len(own):
+    if len({len(v) for v in many.values()}) > 1 or len(many) < len(own):
         said = ", ".join(f"{c} {len(many[c]) if c in many else 'one'}" for c in own)
         raise ValueError(f"its cells hold different numbers of values: {said}")
     return [dict(zip(many, v)) for v in zip(*many.values())]

@@ -80,7 +80,7 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
 UNREAD = "no structure: " # begins what stands for an entry of a file, and its reason
 
 def check_label(label:str, symbol:str, place:int):
-    "`BadReaction` where a `label` says more of an atom, from 1, than its hydrogens"
+    "`BadReaction` where a `label` says more of `symbol` at `place`, from 1, than its H"
     if not label or re.fullmatch(fr"(H\d*)?{symbol}?(H\d*)?[+-]?", label): return
     raise BadReaction(f"{label!r} is written on atom {place} ({symbol}): draw "
                       "the atoms that it stands for, or take it away")

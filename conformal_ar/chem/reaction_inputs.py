@@ -112,7 +112,7 @@ def _molecule(text):
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ed
 def as_ions(source:str)->tuple: # SMILES, and notes
-    "A mixture, valid or not, with the ions of alkali metals and of salts with a ~"
+    "`source`, valid or not, with the ions of alkali metals and of salts with a ~"
     salts = re.sub(r"\[(Li|Na|K|Rb|Cs)H\]", r"[\1+].[H-]", source)
     if re.search(r"[+-]\d*\]", salts): salts = salts.replace("~", ".")
     for m in re.findall(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", salts):

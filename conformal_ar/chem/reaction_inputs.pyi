@@ -28,7 +28,7 @@ def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...
 def as_ions(source: str) -> tuple:
-    """A mixture, valid or not, with the ions of alkali metals and of salts with a ~"""
+    """`source`, valid or not, with the ions of alkali metals and of salts with a ~"""
     ...
 _organic: Any
 def _radical(molecule):

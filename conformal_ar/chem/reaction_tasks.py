@@ -232,6 +232,7 @@ class ReactionsTask(MoleculesTask):
     def longest(self, model:object): return model.max_target_len
 
     def prepare(self, cp, suffix="", maps:bool=False):
+        "Let products have `maps` of atoms, which a file of reactions holds"
         if maps or suffix == ".rdf": cp.maps = True # which atoms go where
 
     @property

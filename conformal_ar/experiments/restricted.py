@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from .sampling import ConformalSampling
-from ..files.whole_files import write_results
 from ..hf.masks import Wrapper
 from ..procedures.dynamic import DynamicConformalBeams
 from ..search.autoregressive import Autoregressor

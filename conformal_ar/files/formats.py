@@ -42,13 +42,13 @@ FORMATS = [Format(*f) for f in (
 
 # %% ../../nbs/files/03_formats.ipynb #f0000009
 def suffix_of(path:str|Path)->str: # In small letters
-    "The end of a name, that of what is packed for .gz"
+    "The end of the name of `path`, that of what is packed for .gz"
     path = Path(path)
     return Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 # %% ../../nbs/files/03_formats.ipynb #f000000b
 def check_format(path:str|Path, head:bytes):
-    "`ValueError` where `head`, the first bytes of a file, is of no text"
+    "`ValueError` where `head`, the first bytes of the file `path`, is of no text"
     suffix, head = suffix_of(path), head[:1000].removeprefix(b"\xef\xbb\xbf")
     for kind in FORMATS:
         _, _, read = kind.suffixes.partition("|")

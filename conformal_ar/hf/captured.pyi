@@ -57,7 +57,7 @@ class Steps:
         """Drop all recordings"""
         ...
     def look(self, ar: object):
-        """Drop recordings whose weights have moved; those changed in place are read"""
+        """Drop recordings where weights of `ar` moved; what changed in place is read"""
         ...
     def shared(self, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of inputs [2·layers, B, K, S, d], and their bias, in place.
@@ -70,8 +70,8 @@ class Steps:
         ...
     def step(self, ar: object, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor=None):
         """What is recorded: log-probabilities go to `out`, keys and values to `new`.
-        Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; rows are
-        `laid` in a block `shape` at their `place`; the rest as in a call"""
+        Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; `tokens`
+        at `places` are `laid` in a block `shape` at their `place`, inputs `of` each"""
         ...
 def recorded(cross: DynamicCache, R: int):
     """Are steps of `R` rows over what is read in `cross` recorded?"""

@@ -34,6 +34,19 @@ def rounding(
     real = real_tokens(targets, model.end_token_id, model.pad_token_id)
     return apart.double().masked_fill(~real, 0).cumsum(1).abs().amax(1)
 
+# %% ../../nbs/hf/08_precision.ipynb #9b740cc5
+class OneKernelNorm(torch.nn.Module):
+    "What a `norm` of transformers by the root of the mean square computes"
+    def __init__(self, norm:torch.nn.Module):
+        super().__init__()
+        self.weight, self.variance_epsilon = norm.weight, norm.variance_epsilon
+        self.kind = type(norm)
+
+    def forward(self, x):
+        w = self.weight
+        if x.dtype != w.dtype: return self.kind.forward(self, x) # which converts
+        return torch.nn.functional.rms_norm(x, w.shape, w, self.variance_epsilon)
+
 # %% ../../nbs/hf/08_precision.ipynb #de8ff125
 PART = dict(cpu=2**22, cuda=2**28) # logits that are normalised at a time: 16 MB, 1 GB
 

@@ -181,7 +181,10 @@ class CleanInputs(Respelt):
             except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
         return found
 
-    def spelt(self, inputs:list): return self.each(inputs, self.cleaned)
+    def spelt(self, inputs:list):
+        "What the model reads for each of `inputs`"
+        return self.each(inputs, self.cleaned)
+
     def cleaned(self, text:str):
         "What the model reads of an input `text`; `ValueError` where it is refused"
         try: return self.clean(Input(0, text), None)[0]
