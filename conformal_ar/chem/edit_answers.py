@@ -154,11 +154,17 @@ def save_edits(
     net:EditNet, # On any device, in any dtype
     folder:str|Path, # Made if need be
 ):
-    "Write a model, its weights in 16 bits"
-    folder = Path(folder)
+    "Write a model, its matrices in 8 bits with a scale for each row"
+    folder, kept = Path(folder), {}
     folder.mkdir(parents=True, exist_ok=True)
-    half = {k: p.to(torch.bfloat16).contiguous() for k, p in net.state_dict().items()}
-    save_file(half, folder/"model.safetensors")
+    for name, p in net.state_dict().items():
+        kept[name] = p = p.detach().float().cpu()
+        if p.ndim == 2:
+            scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/127).bfloat16()
+            kept[name] = (p/scale.float()).round().to(torch.int8)
+            kept[f"{name}.scale"] = scale
+        else: kept[name] = p.bfloat16()
+    save_file(kept, folder/"model.safetensors")
     text = json.dumps(asdict(net.config), indent=1) + "\n"
     (folder/"edits.json").write_text(text, encoding="utf-8")
 
@@ -171,8 +177,11 @@ def load_edits(
     here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
     folder = folder or here.parents[1]/"models/reactions"
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
-    weights = load_file(Path(folder)/"model.safetensors")
-    config, weights = EditConfig(**config), {k: w.float() for k, w in weights.items()}
+    kept = load_file(Path(folder)/"model.safetensors")
+    kept = {k: w.float() for k, w in kept.items()}
+    weights = {k: w*kept.get(f"{k}.scale", 1.) for k, w in kept.items()
+               if not k.endswith(".scale")}
+    config = EditConfig(**config)
     if chosen_engine(engine) != "torch" and has_onnx():
         from conformal_ar.chem.edit_graphs import CompiledEdits
         return EditScripts(CompiledEdits(config, weights))

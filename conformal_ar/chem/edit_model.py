@@ -137,7 +137,6 @@ class _Atoms(nn.EmbeddingBag):
 
 # %% ../../nbs/chem/04_edit_model.ipynb #e928aa71
 class _Attention(nn.Module):
-    fused = True # one kernel on a GPU while it trains
     def __init__(self, d, heads):
         super().__init__()
         self.heads = heads
@@ -147,7 +146,7 @@ class _Attention(nn.Module):
     def keys(self, x): return self.split(self.k(x)), self.split(self.v(x))
     def forward(self, x, k, v, bias): # [B, T, d], [B, H, n, d/H] twice, [B, H, T, n]
         q = self.split(self.q(x))
-        if self.fused and q.is_cuda and self.training:
+        if q.is_cuda and self.training: # one kernel
             a = F.scaled_dot_product_attention(q, k, v, bias.expand(*q.shape[:3], -1))
             return self.out(a.transpose(1, 2).flatten(2))
         a = (q*q.shape[-1]**-.5) @ k.transpose(-1, -2) + bias

@@ -57,7 +57,6 @@ class _Atoms(nn.EmbeddingBag):
     """The sum of the vectors of features, each with numbers of its own"""
     def forward(self, features): ...
 class _Attention(nn.Module):
-    fused: bool
     heads: Any
     k: Any
     out: Any

@@ -25,7 +25,7 @@ from conformal_ar.chem.edit_model import EditConfig, EditNet, last_pointers, rel
 from conformal_ar.chem.edit_rows import read_rows
 from conformal_ar.chem.edit_rules import END, FIRST, PAD
 from conformal_ar.files.whole_files import write_text
-from conformal_ar.tasks.training import CapturedUpdate, MeanWeights, Muon, Run
+from conformal_ar.tasks.training import MeanWeights, Muon, Run
 
 # %% ../../nbs/chem/14_edit_training.ipynb #2f3e42e1
 class Bucket(NamedTuple):
@@ -94,7 +94,8 @@ def row_buckets(
     return out
 
 # %% ../../nbs/chem/14_edit_training.ipynb #208d4b14
-class Batch(NamedTuple):
+@dataclass(frozen=True)
+class Batch:
     "Some rows of a bucket"
     bucket:Bucket
     rows:torch.Tensor # [B]
@@ -117,7 +118,7 @@ def script_losses(
     spectators:float=0., # Share of sources that lose some
 )->tuple: # [B] nats; [B] is each token the most probable one?; all tokens
     "The loss of each script"
-    b, rows = batch
+    b, rows = batch.bucket, batch.rows
     there, out = _without_spectators(batch, spectators), b.out[rows].long()
     tokens = F.pad(out[:, :-1], (1, 0), value=PAD)
     memory = net.encode(b.features[rows].long(), there, b.related[rows].long())
@@ -149,7 +150,7 @@ class EditPreset:
 EDITS_POCKET = EditPreset()
 EDITS_GPU = EditPreset(
     EditConfig(width=256, heads=8, encoder=8, decoder=3, hidden=1_024),
-    atoms=50_000, warmup_steps=200, dropout=.25, archives=1) # 9.7 million parameters
+    atoms=50_000, warmup_steps=200, dropout=.3) # 9.7 million parameters
 EDIT_PRESETS = dict(pocket=EDITS_POCKET, gpu=EDITS_GPU)
 
 # %% ../../nbs/chem/14_edit_training.ipynb #9e1643ee
@@ -164,12 +165,9 @@ def edit_optimisers(
     table = [n for n in named if n.startswith(("relation.", "slot."))]
     rest = [n for n in named if n not in {*matrix, *table}]
     matrix, table, rest = ([named[n] for n in names] for names in (matrix, table, rest))
-    gpu = matrix[0].is_cuda # there steps are captured: rates are tensors
-    rate = lambda x: torch.tensor(x, device=matrix[0].device) if gpu else x
-    adam = lambda some, x: torch.optim.Adam(some, rate(x), betas=(.9, .98),
-                                            capturable=gpu)
+    adam = lambda some, rate: torch.optim.Adam(some, rate, betas=(.9, .98))
     return [adam(rest, preset.rate), adam(table, preset.table_rate),
-            Muon(matrix, rate(preset.matrix_rate), weight_decay=preset.decay)]
+            Muon(matrix, preset.matrix_rate, weight_decay=preset.decay)]
 
 # %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8c
 def edit_losses(net:torch.nn.Module, batch:Batch, spectators:float=0.)->tuple:
@@ -297,7 +295,6 @@ def train_edits(
     torch.set_float32_matmul_precision("high")
     train, valid = training_rows(data, preset, device)
     run = edit_run(folder, preset, seed, start, device)
-    if "cuda" in str(device): run.update = CapturedUpdate(run)
     mean, begun, looked = MeanWeights(run.net), time.time(), [time.time()]
     def look(run):
         if time.time() - begun > 60*(minutes - decay/3): mean.add()

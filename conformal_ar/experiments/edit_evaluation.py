@@ -99,7 +99,7 @@ def shares(
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00006
 def set_sizes(
     found:list[Found], # Of each reaction
-    coverages:tuple=(.5, .6, .7, .8, .9, .95), # Guaranteed
+    coverages:tuple=(.5, .6, .7, .8, .9, .95, .97), # Guaranteed
     draws:int=100, # Random halves
     seed:int=0,    # Of the halves
 )->list[dict]: # Coverage, its standard error, mean and median size; None if infeasible

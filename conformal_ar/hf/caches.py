@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
 from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -189,7 +189,9 @@ def _weigh(query, key, value, bias, scaling):
         out, z = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, attn_mask=bias, scale=scaling)
     elif kind == "cuda" and size % 8 == 0 == value.shape[3] % 8:
-        if bias is not None: bias = bias.expand(*query.shape[:3], -1)
+        if bias is not None: # its rows begin at multiples of eight numbers
+            S = bias.shape[-1]
+            bias = pad(bias, (0, -S % 8))[..., :S].expand(*query.shape[:3], -1)
         out, z, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
             query, key, value, bias, True, scale=scaling)
         z = z[:, :, :m] # which has room for more

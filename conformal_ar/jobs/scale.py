@@ -96,7 +96,8 @@ def score_pairs(
     name = sha256(repr([procedure, model, text]).encode()).hexdigest()[:32]
     blocks = open_blocks(write_text(Path(folder)/f"{name}.jsonl", text), size)
     for _ in run_blocks(blocks, Path(folder)/name, lambda: _Scores(procedure), {}): pass
-    return np.array([row["scores"] for row in read_blocks(Path(folder)/name)])
+    found = np.array([row["scores"] for row in read_blocks(Path(folder)/name)], float)
+    return np.where(np.isnan(found), -np.inf, found) # JSON has null for infinity
 
 # %% ../../nbs/jobs/02_scale.ipynb #ef6cc5f3
 class _Spans:

@@ -12,9 +12,9 @@ def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     ...
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
-    def __init__(self, params: object, lr: object, momentum: float=0.95, weight_decay: float=0.0):
+    def __init__(self, params: object, lr: float, momentum: float=0.95, weight_decay: float=0.0):
         """params: Matrices
-        lr: Rate; a tensor where steps are captured
+        lr: Rate
         momentum: The weight of the past
         weight_decay: Share of a weight that a step at rate 1 takes away"""
         ...
@@ -98,19 +98,6 @@ class MeanWeights:
         ...
     def swap(self):
         """Exchange the weights and their mean"""
-        ...
-class CapturedUpdate:
-    """Steps of a run as CUDA graphs, one for each bucket"""
-    eager: Any
-    graphs: Any
-    pool: Any
-    seen: Any
-    def __init__(self, run: Run): ...
-    def __call__(self, batch: tuple) -> torch.Tensor:
-        """A step on a bucket and which `rows` of it, a named tuple"""
-        ...
-    def record(self, batch: tuple) -> tuple:
-        """The graph of a step on `batch`"""
         ...
 def collator(tokenizer: object):
     """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""

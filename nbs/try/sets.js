@@ -31,9 +31,15 @@ function tensors(buffer) { // Name to {shape, data} of a safetensors file, in fl
   delete head.__metadata__;
   for (const [name, {dtype, shape, data_offsets: [from, to]}] of Object.entries(head)) {
     const own = buffer.slice(8 + size + from, 8 + size + to);
-    const data = dtype === "F32" ? new Float32Array(own)
+    const data = dtype === "F32" ? new Float32Array(own) : dtype === "I8" ? Float32Array.from(new Int8Array(own))
       : new Float32Array(Uint32Array.from(new Uint16Array(own), x => x << 16).buffer); // bfloat16: the upper half
     found[name] = {shape, data};
+  }
+  for (const [name, {data: scale}] of Object.entries(found)) { // 8 bits: a scale for each row
+    if (!name.endsWith(".scale")) continue;
+    const {shape: [, width], data} = found[name.slice(0, -6)];
+    for (let i = 0; i < data.length; i++) data[i] *= scale[Math.floor(i/width)];
+    delete found[name];
   }
   return found;
 }
