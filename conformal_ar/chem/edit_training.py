@@ -171,7 +171,8 @@ def edit_optimisers(
 
 # %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8c
 def edit_losses(net:torch.nn.Module, batch:Batch, spectators:float=0.)->tuple:
-    "[B] nats by `net` of scripts of a batch, all tokens; while it trains, in 16 bits"
+    """[B] nats by `net` of scripts of a `batch`, all tokens; in 16 bits while it trains.
+    A share `spectators` of the sources loses some molecules"""
     net.compute = torch.bfloat16 if net.training else torch.float32
     nats, _, tokens = script_losses(net, batch, spectators)
     return nats, tokens
@@ -283,7 +284,7 @@ def training_rows(
 def train_edits(
     folder:str|Path, # Of the checkpoint; the model goes to its export
     data:str|Path,   # Of prepare_rows
-    preset:EditPreset=EDITS_POCKET,
+    preset:EditPreset=EDITS_POCKET, # Sizes, rates and what is left out
     minutes:float=60, # Of this stretch
     decay:float=40,   # Minutes in which the rates fall; the mean is of its last third
     start:str|Path|None=None, # Folder of a model to begin with

@@ -190,7 +190,7 @@ def run(self:Run,
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c0a2
 class MeanWeights:
-    "The mean of a network's weights over the last part of a run"
+    "The mean of the weights of a network `net` over the last part of a run"
     def __init__(self, net:torch.nn.Module):
         self.net, self.n = net, 0
         self.mean = [p.detach().clone() for p in net.parameters()]

@@ -88,7 +88,7 @@ class Run:
         ...
 _counts: Any
 class MeanWeights:
-    """The mean of a network's weights over the last part of a run"""
+    """The mean of the weights of a network `net` over the last part of a run"""
     mean: Any
     n: Any
     net: Any
