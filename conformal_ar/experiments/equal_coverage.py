@@ -93,9 +93,10 @@ def calibrations(
     "Repeated calibrations of one procedure on random parts of one pool"
     runs = {}
     for c in coverages:
-        one = make(c)
-        one.strict = True
-        try: runs[c] = _calibrations(one, scores_of, orders, n_cal)
+        try:
+            one = make(c)
+            one.strict = True
+            runs[c] = _calibrations(one, scores_of, orders, n_cal)
         except ValueError: break       # out of reach, and so are larger ones
     if not runs: return None
     guarantees, thresholds, measured = zip(*runs.values())
