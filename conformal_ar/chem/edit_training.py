@@ -171,7 +171,7 @@ def edit_optimisers(
 
 # %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8c
 def edit_losses(net:torch.nn.Module, batch:Batch, spectators:float=0.)->tuple:
-    """[B] nats by `net` of scripts of a `batch`, all tokens; in 16 bits while it trains.
+    """[B] nats by `net` of scripts of a `batch`, all tokens; training is in 16 bits.
     A share `spectators` of the sources loses some molecules"""
     net.compute = torch.bfloat16 if net.training else torch.float32
     nats, _, tokens = script_losses(net, batch, spectators)

@@ -15,14 +15,14 @@ from typing import Callable
 import numpy as np
 
 from .equivalence import ClassSet, canonical_form
-from ..search.autoregressive import Autoregressor
 from ..theory.checks import check_count, warn_caller
 from ..theory.groups import by_length
 from ..theory.guarantee import rounded_down
 
 # %% ../../nbs/procedures/11_calibration_checks.ipynb #c0a1b2d5
-def check_model_kind(model:Autoregressor):
+def check_model_kind(model:object):
     "`TypeError` unless a `model` is an Autoregressor"
+    from conformal_ar.search.autoregressive import Autoregressor # needs torch
     if not isinstance(model, Autoregressor): raise TypeError(
         f"model must be an Autoregressor, not {type(model).__name__}: take "
         "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
