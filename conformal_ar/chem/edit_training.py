@@ -290,7 +290,7 @@ def train_edits(
     start:str|Path|None=None, # Folder of a model to begin with
     seed:int=0,       # Of the first weights
     device:str="cpu", # Or cuda
-    every:float=.5,   # Minutes between two looks at the validation rows
+    looks:int=15,     # At the validation rows: seconds on a GPU, minutes on a core
 ):
     "Train for some minutes and save the better of the end and the mean, tempered"
     torch.set_float32_matmul_precision("high")
@@ -299,7 +299,7 @@ def train_edits(
     mean, begun, looked = MeanWeights(run.net), time.time(), [time.time()]
     def look(run):
         if time.time() - begun > 60*(minutes - decay/3): mean.add()
-        if time.time() - looked[0] < 60*every: return {}
+        if time.time() - looked[0] < 60*minutes/looks: return {}
         nats, right = validate_edits(run.net, valid)
         looked[0] = time.time()
         return dict(valid=nats, right=right)
