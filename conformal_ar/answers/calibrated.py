@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from .tables import AnswerTable
 
 # %% ../../nbs/answers/01_calibrated.ipynb #db76dba1
-from ..procedures.file_checks import function_name, same_function
+from ..procedures.saving import function_name, same_function
 from ..procedures.saving import (
     calibration_file, LOADABLE, read_calibration, write_calibration)
 from ..theory.checks import (

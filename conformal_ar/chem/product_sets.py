@@ -26,7 +26,7 @@ from ..search.beams import most_probable
 from ..search.inputs_and_ids import take
 from ..search.lines import lines_scores
 from ..search.sets import Abstention
-from ..search.threshold import threshold_search
+from ..search.threshold import Search, threshold_search
 from .molecules import MoleculeSet, canonical
 from .edit_answers import EditScripts
 from .edit_rules import END, ids_script, script_rules
@@ -126,7 +126,12 @@ class ProductSets(ConformalLevelSets):
         if isinstance(self.group, by_length): raise ValueError(
             "products have no length in tokens: group by a function of the source")
 
-    def out_of_reach(self):
+    @property
+    def searcher(self):
+        scripts = super().searcher
+        return Search(scripts.find, self._target_scores, scripts.row_scores,
+                      self.why_missed, 1, False, scripts.holds_all)
+    def why_missed(self):
         why = (f"are given by no script within {self.max_candidates} candidates and "
                f"{self.least:g} nats")
         return why, "Use a larger max_candidates"
@@ -171,7 +176,7 @@ def _scripts_of(self:ProductSets, inputs, owner, forms, **kwargs):
     return found, ids, ranks
 
 @patch
-def target_scores(self:ProductSets, pairs, batch_size=None, **kwargs):
+def _target_scores(self:ProductSets, model, pairs, batch_size=None, **kwargs):
     "[T, 1] scores of the products' best scripts, −∞ for none; `batch_size` is ignored"
     return self.scores_and_ranks(pairs, **kwargs)[0][:, None]
 
@@ -258,6 +263,6 @@ def check_steps(self:ProductSets,
     more = f" and {len(lost) - 1:,} more"*(len(lost) > 1)
     if lost: warnings.warn(f"not found, with stereo marks: {lost[0]!r}{more}; atoms "
         "whose bonds change have none in sets: ask without them", stacklevel=2)
-    if self.group is not None: group = self.group_number(pairs.inputs)
+    if self.group is not None: group = self._numbers(pairs.inputs)
     p = self.score_p_values(scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

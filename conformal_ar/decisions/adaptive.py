@@ -21,7 +21,7 @@ from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.loading import read_notes
-from ..procedures.calibration_checks import ROW_OPTIONS, check_options
+from ..procedures.procedure import ROW_OPTIONS, check_options
 from ..procedures.saving import restored
 from ..search.sets import Abstention, PredictionSet
 
@@ -79,7 +79,8 @@ def sets_at(
     vars(procedure)["_found"] = None # its own threshold says nothing here
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
-    table = procedure.decode(inputs, lowest[:, None], **kwargs)
+    table = procedure.searcher.find(
+        procedure.model, inputs, lowest[:, None], **kwargs)
     if procedure.nonempty: table = procedure.fill_empty(table, inputs, **kwargs)
     sets = procedure.sets(table, inputs)
     return [Abstention(x) if v == -np.inf else s for x, v, s in zip(inputs, t, sets)]

@@ -22,9 +22,7 @@ from ..theory.guarantee import Guarantee
 from ..procedures.calibration import Calibrated
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.loading import read_notes
-from ..procedures.file_checks import same_function
-from ..procedures.probes import visible_state
-from ..procedures.saving import function_name, restored
+from ..procedures.saving import function_name, restored, same_function
 from ..search.sets import PredictionSet
 
 # %% ../../nbs/decisions/03_weighted.ipynb #7614401d
@@ -95,7 +93,8 @@ class WeightedLevelSets:
 def _depends(self:WeightedLevelSets):
     "What scores, weights and sets depend on"
     own = {name: v for name, v in vars(self.sets).items() if name[0] != "_"}
-    return own | dict(ratio=self.ratio, seen=visible_state(self.ratio))
+    numbers = getattr(self.ratio, "coefficients", getattr(self.ratio, "__dict__", ""))
+    return own | dict(ratio=self.ratio, numbers=repr(numbers))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)

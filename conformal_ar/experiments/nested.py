@@ -17,7 +17,7 @@ from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.inputs_and_ids import take, target_lengths
 from ..theory.checks import check_scores
 from ..procedures.procedure import Procedure
-from ..search.threshold import threshold_search
+from ..search.threshold import Search, threshold_search
 from ..theory.tolerance import smallest_alpha, step_ranks, tolerance_region
 
 # %% ../../nbs/experiments/04_nested.ipynb #e7f21ea7
@@ -95,6 +95,9 @@ class NestedConformalBeams(Procedure):
         if shape == "constant": self.levels, self.curves = constant_family(self.max_len)
 
     @property
+    def searcher(self):
+        return Search(self._find, self._levels, self._survivals, super().why_missed)
+    @property
     def rounding(self):
         "What decoding allows for rounding, in nats per token"
         return optional(self.model, "score_rounding") + 1e-9
@@ -138,7 +141,7 @@ def tune(self:NestedConformalBeams,
 
 # %% ../../nbs/experiments/04_nested.ipynb #d914dfd4
 @patch
-def target_scores(self:NestedConformalBeams, pairs, **kwargs):
+def _levels(self:NestedConformalBeams, model, pairs, **kwargs):
     "[T, 1] the largest level each target survives; `RuntimeError` before `tune`"
     if self.curves is None: raise RuntimeError(
         "the family has no shape yet: call tune(inputs, targets) with other pairs, "
@@ -148,15 +151,15 @@ def target_scores(self:NestedConformalBeams, pairs, **kwargs):
 
 # %% ../../nbs/experiments/04_nested.ipynb #a3c41889
 @patch
-def row_scores(self:NestedConformalBeams, table):
+def _survivals(self:NestedConformalBeams, table):
     scores = table.prefix_scores(steps=self.max_len) + self.rounding
     return survival(scores, self.levels, self.curves)[:, None]
 
 # %% ../../nbs/experiments/04_nested.ipynb #46392bdf
 @patch
-def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
+def _find(self:NestedConformalBeams, model, inputs, thresholds, **kwargs):
     rows = self._rows_at(thresholds)
-    return threshold_search(self.model, inputs, rows, self.max_len, **kwargs)
+    return threshold_search(model, inputs, rows, self.max_len, **kwargs)
 
 # %% ../../nbs/experiments/04_nested.ipynb #5f3f7f64
 @patch

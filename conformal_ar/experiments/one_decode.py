@@ -19,8 +19,8 @@ from .repetitions import random_splits
 from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..search.hypotheses import Hypotheses, check_thresholds, gather
 from ..search.threshold import Walk
-from ..theory.feasible_checks import check_feasible
-from ..theory.tolerance import step_ranks, tolerance_region
+from ..theory.tolerance import (
+    check_feasible, step_ranks, tolerance_region)
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #5fc25269
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..search.autoregressive import (
     Autoregressor, optional, prefix_scores)
 from ..theory.checks import check_count
 from ..theory.guarantee import clopper_pearson_interval
-from ..theory.feasible_checks import check_feasible
+from ..theory.tolerance import check_feasible
 from conformal_ar.experiments.one_decode import (decode_for_all, dynamic_draws,
     dynamic_repetitions, dynamic_rows)
 from conformal_ar.experiments.repetitions import (beam_ranks, kept, subset_repetitions,

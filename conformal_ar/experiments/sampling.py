@@ -21,6 +21,7 @@ from .draws import (Draws, accepted, check_rule, draw_samples,
 from ..theory.groups import by_length
 from ..procedures.procedure import Procedure
 from ..search.hypotheses import Hypotheses
+from ..search.threshold import Search
 
 # %% ../../nbs/experiments/06_sampling.ipynb #1ed439f0
 def _stream(seed, x):
@@ -62,7 +63,11 @@ class ConformalSampling(Procedure):
         self.seed = check_count(seed, "seed", 0)
         super().__init__(model, max_len=max_len, **kwargs)
 
-    def out_of_reach(self):
+    @property
+    def searcher(self):
+        return Search(self._find, self._scores, lambda table: table.scores[:, None],
+                      self._why_missed)
+    def _why_missed(self):
         remedy = "Allow more draws" + ("" if self.floor is None else ", a lower floor")
         return f"are not accepted within {self.draws} draws", remedy
 
@@ -95,7 +100,7 @@ def grades(self:ConformalSampling,
 
 # %% ../../nbs/experiments/06_sampling.ipynb #39bf241d
 @patch
-def target_scores(self:ConformalSampling, pairs, **kwargs):
+def _scores(self:ConformalSampling, model, pairs, **kwargs):
     draws = self.sample(pairs.inputs, **kwargs)
     return self.scores_in(draws, pairs.ids, pairs.owner)[:, None]
 
@@ -134,10 +139,10 @@ def select(self:ConformalSampling,
 )->Hypotheses: # The members, and what drawing one by one has cost
     "The sets of this calibration, from draws that are there"
     own = self.thresholds
-    if self.group is not None: own = own[self.group_number(inputs)]
+    if self.group is not None: own = own[self._numbers(inputs)]
     return self._members(draws, own)
 
 # %% ../../nbs/experiments/06_sampling.ipynb #70fdd209
 @patch
-def decode(self:ConformalSampling, inputs, thresholds, **kwargs):
+def _find(self:ConformalSampling, model, inputs, thresholds, **kwargs):
     return self._members(self.sample(inputs, **kwargs), thresholds)

@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from ..theory.guarantee import (
     Guarantee, clopper_pearson_interval, rounded_down)
-from .calibration_checks import check_classes, check_tested
+from .pairs import target_texts
 from .equivalence import (
     ClassSet, canonical_form, merge_equivalent, merge_summary)
 from ..search.sets import Abstention, PredictionSet
@@ -33,6 +33,18 @@ def oracle_size(
         return float(min((i + 1 for i in at if i is not None), default=math.nan))
     members = enumerate(prediction_set, 1)
     return float(next((i for i, member in members if member in targets), math.nan))
+
+# %% ../../nbs/procedures/07_evaluation.ipynb #b0a59001
+def _check_tested(sets, targets, canonicalize):
+    "An error unless there is a target for each set, and classes have their function"
+    if len(sets) != len(targets):
+        raise ValueError(f"{len(sets)} sets but {len(targets)} targets")
+    if len(sets) == 0: raise ValueError("nothing to evaluate: there are no sets")
+    for i, (s, target) in enumerate(zip(sets, targets)):
+        target_texts(i, target)
+        if isinstance(s, ClassSet) and canonicalize is None: raise ValueError(
+            f"set {i} is a set of classes: give canonicalize, "
+            "the function that it was merged with")
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #b594682e
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +88,7 @@ def evaluate_sets(
     canonicalize:Callable|None=None, # Text to canonical form or None: compare classes
 )->Evaluation: # Coverage, sizes, oracle sizes
     "Coverage, sizes and oracle sizes of prediction sets on pairs with known targets"
-    check_tested(sets, targets)
-    check_classes(sets, canonicalize)
+    _check_tested(sets, targets, canonicalize)
     if canonicalize is not None:
         def merged(s):
             done = isinstance(s, (ClassSet, Abstention))

@@ -3,23 +3,60 @@ from typing import Any, overload
 from pathlib import Path
 from typing import Callable, Sequence
 import numpy as np
-import torch
-from ..search.autoregressive import Autoregressor
-from .calibration import Calibration
+from .calibration import Calibration, Fitted
 from .evaluation import Evaluation
-from ..search.hypotheses import Hypotheses
 from .pairs import Pairs
+from ..search.autoregressive import Autoregressor
+from ..search.hypotheses import Hypotheses
 from ..search.sets import PredictionSet
-class Procedure(Calibration):
+class ModelCalibration(Fitted):
+    """A calibration of a model, which is known again when it is used, saved and loaded"""
+    probe: Any
+    known: Any
+    group: Any
+    nested: bool
+    holds_all: bool
+    def __init_subclass__(cls, **kwargs): ...
+    def __setattr__(self, name, value): ...
+    def __repr__(self): ...
+    def read(self, inputs: Sequence, targets: Sequence | None=None) -> Pairs:
+        """Inputs and targets, read once; a warning where no set can hold a target
+
+        inputs: [N] inputs; or a table with columns input and target
+        targets: [N] targets, as for read_pairs"""
+        ...
+    def check_model(self, pairs: Pairs, probe: tuple | None=None, batch_size: int=256):
+        """`ValueError` unless a score is a function of its pair; keeps a probe
+
+        pairs: Of the calibration
+        probe: Inputs and targets to keep; None: some of the pairs
+        batch_size: Pairs scored at a time"""
+        ...
+    def checked_pairs(self, inputs: Sequence, targets: Sequence | None, probe: tuple | None=None, batch_size: int=256) -> Pairs:
+        """Pairs to calibrate on: read, and the model checked and probed on them.
+        `inputs`, `targets` and `probe` as for calibrate; `batch_size` pairs at a time"""
+        ...
+    def test_pairs(self, inputs: Sequence, targets: Sequence | None) -> Pairs:
+        """Pairs to measure on, of `inputs` and `targets` as for evaluate, by the same model"""
+        ...
+    def save(self, folder: str, notes: dict | None=None) -> Path:
+        """Save the calibration as JSON, whole or not at all
+
+        folder: Folder to write conformal.json into; made if missing
+        notes: What else to keep with it, as JSON"""
+        ...
+    @classmethod
+    def load(cls, folder: str, model: Autoregressor | None=None, **options) -> ModelCalibration:
+        """Load a calibration; `ValueError` if it is corrupt, or of another kind or model
+
+        folder: Folder, file conformal.json, or a shipped name
+        model: The model it was calibrated with; None: the shipped"""
+        ...
+class Procedure(ModelCalibration, Calibration):
     """A conformal procedure over an autoregressive model"""
     settings: Any
     functions: Any
-    normalize: bool
     by_class: bool
-    max_candidates: Any
-    max_lines: Any
-    probe: Any
-    known: Any
     __dict__: Any
     canonicalize: Any
     model: Any
@@ -30,58 +67,23 @@ class Procedure(Calibration):
         canonicalize: Text to canonical form or None: classes
         nonempty: Put the best sequence into an empty set?"""
         ...
-    def __init_subclass__(cls, **kwargs): ...
-    def __setattr__(self, name, value): ...
     @property
-    def margin(self):
+    def searcher(self):
+        """Its search, a value: what it finds, how that is scored, what it misses"""
+        ...
+    @property
+    def steps(self): ...
+    @property
+    def holds_all(self): ...
+    @property
+    def margin(self) -> float:
         """By how much decoding lowers thresholds, in nats (per token if the score is)"""
         ...
-    def __repr__(self): ...
-    def target_scores(self, pairs: Pairs, **kwargs) -> np.ndarray:
-        """Scores of targets; `NotImplementedError` where a procedure has none of its own
-
-        pairs: From read"""
-        ...
-    def decode(self, inputs: Sequence, thresholds: np.ndarray, **kwargs) -> Hypotheses:
-        """The search: from prefix to prefix, or for lines
-
-        inputs: [n] inputs
-        thresholds: [steps], or [n, steps] for each input"""
-        ...
-    def row_scores(self, table: Hypotheses) -> np.ndarray:
-        """Scores of hypotheses, to be held against thresholds as those of targets are
-
-        table: From decode"""
-        ...
-    def best_rows(self, inputs: Sequence, **kwargs) -> Hypotheses:
-        """The most probable sequence of each input, for a set that would be empty
-
-        inputs: [n] inputs"""
-        ...
-    def read(self, inputs: Sequence, targets: Sequence | None=None) -> Pairs:
-        """Inputs and targets, read once; a warning where no set can hold a target
-
-        inputs: [N] inputs; or a table with columns input and target
-        targets: [N] targets, as for read_pairs"""
-        ...
+    def why_missed(self): ...
     def scores(self, pairs: Pairs, **kwargs) -> tuple[np.ndarray, list | None]:
         """Scores of pairs, each of its best target, and the label of the group of each
 
         pairs: From read"""
-        ...
-    def lengths(self, ids: torch.Tensor):
-        """[T] tokens of targets `ids` [T, L], up to the end token; L + 1 without one"""
-        ...
-    def check_model(self, pairs: Pairs, probe: tuple | None=None, batch_size: int=256):
-        """`ValueError` unless a score is a function of its pair; keeps a probe
-
-        pairs: Of the calibration
-        probe: Inputs and targets to keep; None: some of the pairs
-        batch_size: Pairs scored at a time"""
-        ...
-    def check_order(self, scores: np.ndarray, labels: Sequence | None):
-        """Warn where pairs of a group are not alike from first to last, as sorted ones are.
-        `scores` [N, steps] of pairs as they came, with `labels` [N] of their groups"""
         ...
     def calibrate(self, inputs: Sequence, targets: Sequence | None=None, *, probe: tuple | None=None, progress: bool=False, **kwargs) -> Procedure:
         """Find the thresholds on pairs that are exchangeable with the inputs to come
@@ -108,8 +110,16 @@ class Procedure(Calibration):
         table: Decoded with thresholds that are at most these
         inputs: [n] what was asked, where groups are of inputs"""
         ...
+    def _numbers(self, inputs):
+        """[n] number of the group of each input"""
+        ...
     def _row_groups(self, table, inputs):
         """[R] number of the group of each hypothesis"""
+        ...
+    def best_rows(self, inputs: Sequence, **kwargs) -> Hypotheses:
+        """The most probable sequence of each input, for a set that would be empty
+
+        inputs: [n] inputs"""
         ...
     def fill_empty(self, table: Hypotheses, inputs: Sequence, **kwargs):
         """`table`, with the best sequence of each of `inputs` [n] that has no row in it"""
@@ -128,10 +138,16 @@ class Procedure(Calibration):
     def predict(self, inputs: Sequence, *, progress: bool=False, **kwargs) -> list[PredictionSet]:
         """Sets that hold the target with the guaranteed probability; a set may be empty"""
         ...
-    def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs):
-        """P-values in (0, 1] of given texts, whether they are members or not.
-        Of `inputs` [n] `candidates` are [n] lists of texts; of one text, those of this
-        one"""
+    @overload
+    def p_values(self, inputs: str, candidates: Sequence, **kwargs) -> np.ndarray:
+        """P-values in (0, 1] of texts, whether they are members or not"""
+        ...
+    @overload
+    def p_values(self, inputs: Sequence, candidates: Sequence, **kwargs) -> list[np.ndarray]:
+        """P-values in (0, 1] of texts, whether they are members or not"""
+        ...
+    def _text_p_values(self, inputs, owner, texts, **kwargs):
+        """[T] from scores made as in calibration"""
         ...
     def evaluate(self, inputs: Sequence, targets: Sequence | None=None, **kwargs) -> Evaluation:
         """Predict test inputs and compare with their targets, by class with `canonicalize`
@@ -139,17 +155,18 @@ class Procedure(Calibration):
         inputs: [n] test inputs; or a table, as for calibrate
         targets: [n] targets, as for calibrate"""
         ...
-    def save(self, folder: str, notes: dict | None=None) -> Path:
-        """Save the calibration as JSON, whole or not at all
-
-        folder: Folder to write conformal.json into; made if missing
-        notes: What else to keep with it, as JSON"""
-        ...
-    @classmethod
-    def load(cls, folder: str, model: Autoregressor | None=None, **options) -> Procedure:
-        """Load a calibration; `ValueError` if it is corrupt, or of another kind or model
-
-        folder: Folder, file conformal.json, or a shipped name
-        model: The model it was calibrated with; None: the shipped"""
-        ...
+def check_of_texts(model: Autoregressor, canonicalize: Callable | None):
+    """`TypeError` unless `model` is one, and `canonicalize` a function or None"""
+    ...
+ROW_OPTIONS: Any
+def check_options(options: dict, *known):
+    """`TypeError` for a keyword of `options` that a later call does not take"""
+    ...
 SORTED: float
+def warn_order(scores: np.ndarray, rows: dict):
+    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
+    `scores` [N] of pairs as they came; `rows` of each group by its label"""
+    ...
+def _check_candidates(inputs, candidates):
+    """`TypeError` unless there is a list of texts for each input"""
+    ...
