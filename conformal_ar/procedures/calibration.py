@@ -33,6 +33,7 @@ class Fitted:
     def __setattr__(self, name, value):
         if name in ("model", "probe", "known", *self.settings, *self.functions):
             self.__dict__["_found"] = None
+            self.__dict__.pop("searcher", None) # which is made of settings
         super().__setattr__(name, value)
     @property
     def guarantees(self)->dict:

@@ -6,6 +6,7 @@
 __all__ = ['choose_max_len', 'DynamicConformalBeams']
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #091dc713
+from functools import cached_property
 from math import ceil
 from typing import Sequence
 
@@ -53,7 +54,7 @@ class DynamicConformalBeams(Procedure):
 
     @property
     def other_risk(self): return dict(step_alpha=self.step_alpha)
-    @property
+    @cached_property
     def searcher(self): return PrefixSearch(self.max_len, True, stop=self.stop)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #5b6f6ed0

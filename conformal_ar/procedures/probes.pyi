@@ -92,7 +92,7 @@ def _settings(holder):
 def counters(model: Autoregressor) -> dict:
     """Versions of weights, training flags, settings and configuration of a model
 
-    model: Or a wrapper, which holds one as `ar`"""
+    model: Or a wrapper, which holds one as ar"""
     ...
 def _input_fields(inputs):
     """Inputs as JSON; `TypeError` where that is not possible"""

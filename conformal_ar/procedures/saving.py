@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'calibration_file', 'checksum', 'write_calibration', 'read_calibration', 'function_name',
-           'own_name', 'saved_fields', 'saved_name', 'fingerprint_of_model', 'checked_probe', 'same_function',
-           'restored', 'saved_class', 'shipped_calibrations', 'read_shipped', 'is_shipped']
+           'own_name', 'saved_fields', 'fingerprint_of_model', 'same_function', 'restored', 'saved_class',
+           'shipped_calibrations', 'read_shipped', 'is_shipped']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
 import json, re, warnings

@@ -313,38 +313,43 @@ class PrefixSearch:
         if self.stepwise: return table.prefix_scores(steps=self.max_len)
         return table.sums[:, None]
 
-    def target_scores(self,
-        model:Autoregressor, # The model
-        pairs:object,        # Inputs [N]; ids, owner, possible of targets [T]
-        batch_size:int=256,  # Pairs scored at a time
-        progress:bool=False, # Show a progress bar?
-        **kwargs,            # For the search under a budget (max_rows)
-    )->np.ndarray: # [T, steps]; −∞ last where it is missed
-        "Scores of targets, by the same rule as those of rows"
-        score = prefix_scores if self.stepwise else sequence_scores
-        found = score(model, take(pairs.inputs, pairs.owner), pairs.ids, self.max_len,
-                      batch_size=batch_size, progress=progress)
-        if self.stepwise: return found
-        if self.max_candidates is None: return found[:, None]
-        return self._within_budget(model, pairs, found, **kwargs)[:, None]
+# %% ../../nbs/search/02_threshold.ipynb #b0a51006
+@patch
+def target_scores(self:PrefixSearch,
+    model:Autoregressor, # The model
+    pairs:object,        # Inputs [N]; ids, owner, possible of targets [T]
+    batch_size:int=256,  # Pairs scored at a time
+    progress:bool=False, # Show a progress bar?
+    **kwargs,            # For the search under a budget (max_rows)
+)->np.ndarray: # [T, steps]; −∞ last where it is missed
+    "Scores of targets, by the same rule as those of rows"
+    score = prefix_scores if self.stepwise else sequence_scores
+    found = score(model, take(pairs.inputs, pairs.owner), pairs.ids, self.max_len,
+                  batch_size=batch_size, progress=progress)
+    if self.stepwise: return found
+    if self.max_candidates is None: return found[:, None]
+    return self._within_budget(model, pairs, found, **kwargs)[:, None]
 
-    def _within_budget(self, model, pairs, sums, size=256, **kwargs):
-        "[T] log-likelihoods as found under the budget; −∞ for targets that it loses"
-        found, possible = np.full(len(sums), -np.inf), np.flatnonzero(np.isfinite(sums))
-        for rows in np.split(possible, range(size, len(possible), size)):
-            asked, ids = take(pairs.inputs, pairs.owner[rows]), pairs.ids[rows]
-            below = sums[rows] - 0.01*(1 + np.abs(sums[rows])) # more than any rounding
-            table = self.find(model, asked, below[:, None], targets=ids, **kwargs)
-            at = target_rows(table, ids, np.arange(len(rows)), model.end_token_id)
-            found[rows[at >= 0]] = table.sums[at[at >= 0]]
-        return found
+# %% ../../nbs/search/02_threshold.ipynb #b0a51007
+@patch
+def _within_budget(self:PrefixSearch, model, pairs, sums, size=256, **kwargs):
+    "[T] log-likelihoods as found under the budget; −∞ for targets that it loses"
+    found, possible = np.full(len(sums), -np.inf), np.flatnonzero(np.isfinite(sums))
+    for rows in np.split(possible, range(size, len(possible), size)):
+        asked, ids = take(pairs.inputs, pairs.owner[rows]), pairs.ids[rows]
+        below = sums[rows] - 0.01*(1 + np.abs(sums[rows])) # more than any rounding
+        table = self.find(model, asked, below[:, None], targets=ids, **kwargs)
+        at = target_rows(table, ids, np.arange(len(rows)), model.end_token_id)
+        found[rows[at >= 0]] = table.sums[at[at >= 0]]
+    return found
 
-    def why_missed(self):
-        "Why targets are missed, and what brings them within reach"
-        why = f"have more than max_len={self.max_len} tokens or probability 0"
-        if self.max_candidates is None: return why, "Use a larger max_len"
-        return (f"{why}, or fall out of max_candidates={self.max_candidates}",
-                "Use a larger max_candidates or max_len")
+@patch
+def why_missed(self:PrefixSearch):
+    "Why targets are missed, and what brings them within reach"
+    why = f"have more than max_len={self.max_len} tokens or probability 0"
+    if self.max_candidates is None: return why, "Use a larger max_len"
+    return (f"{why}, or fall out of max_candidates={self.max_candidates}",
+            "Use a larger max_candidates or max_len")
 
 # %% ../../nbs/search/02_threshold.ipynb #b0a51005
 class Search(NamedTuple):
