@@ -129,7 +129,7 @@ def set_losses(
 
 # %% ../../nbs/procedures/15_losses.ipynb #a1c00010
 def risk_shares(
-    risk:float|dict|None, # The largest mean loss; or of each loss its own, by name
+    risk:float|dict|None, # The largest mean loss; or of each its own, by name, or loss
     loss:str|Callable, # Where there is one
     most:int,          # The largest size that counts
 )->dict: # Of each loss the largest mean, in (0, 1); that of size as a share of most
@@ -137,8 +137,11 @@ def risk_shares(
     if risk is None: return {}
     named = risk if isinstance(risk, dict) else {loss: risk}
     if not named: raise ValueError("risk={} asks for nothing: risk=dict(missed=0.1)")
+    named = {loss if k == "loss" else k: v for k, v in named.items()}
     for name in named:
         if name != "size": check_loss(name)
+    if [*named] == ["size"]: raise ValueError("small sizes alone are those of empty "
+                                              "sets: ask for another risk as well")
     shares = {k: v/most if k == "size" else v for k, v in named.items()}
     for k, v in shares.items():
         check_risk(v, f"size/{most}" if k == "size" else "risk")
