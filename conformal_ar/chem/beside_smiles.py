@@ -88,16 +88,24 @@ def check_label(label:str, symbol:str, place:int):
 # %% ../../nbs/chem/15_beside_smiles.ipynb #5bafa1e4
 _more = {r"\b(LN|Sg:(n|mon|mer|co|xl|mod|grf|alt|ran|blk)):": "atoms that repeat",
          r"(?<!\w)m:": "a bond to one of several atoms", r"\b(RG|LOG):": "R groups",
-         r"(?<!\w)(rb|s|u):": "queries"} # in CXSMILES
+         r"(?<!\w)(rb|s|u):": "queries", # all in CXSMILES
+         r"(?<!\w)Z:": "bonds of no order"}
+_at = {"C": "a coordinate bond begins: write it as ->", "H": "a hydrogen bond begins",
+       "^": "there is a radical: write its atom in brackets"} # at an atom
 
 def _check_extension(text, more):
     "`BadReaction` where CXSMILES say that the molecules are others"
     for form, what in _more.items():
         if re.search(form, more): raise BadReaction(
             f"|{more:.40}| says that there are {what}: write one molecule")
-    labels = re.search(r"\$(?!_AV:)([^$]*)\$", more)
     atoms = re.findall(r"\[\d*([A-Za-z][a-z]?)|(Br?|Cl?|[NOSPFIbcnosp*])", text)
-    symbols = ["".join(a).capitalize() for a in atoms] + ["*"]*len(more)
+    symbols = ["".join(a).capitalize() for a in atoms] + ["*"]*(len(more) + 1)
+    bare = re.sub(r"\$[^$]*\$", "", more) # without labels
+    for kind, i in re.findall(r"(?<!\w)(C|H|\^)\d*:(\d+)", bare):
+        i, several = int(i), [*symbols, *["*"]*int(i)]
+        raise BadReaction(f"|{more:.40}| says that at atom {i + 1} ({several[i]}) "
+                          f"{_at[kind]}")
+    labels = re.search(r"\$(?!_AV:)([^$]*)\$", more)
     for i, label in enumerate(labels[1].split(";") if labels else ()):
         check_label(label, symbols[i], i + 1)
 
@@ -113,5 +121,7 @@ def plain_smiles(text:str)->tuple: # SMILES, and notes
     found = re.fullmatch(r"(.*?)\s+\|(.*)\|", text.strip(), re.S)
     text, more = found.groups() if found else (text.strip(), "")
     _check_extension(text, more)
-    if not spaced_tokens(words := text.split()): return text, []
-    return "".join(words), ["read without the spaces between its tokens"]
+    mixed = re.findall(r"(?<![\w$])([&o]\d+):", more) # of both, or one of them
+    notes = [f"read as drawn, though {o} says several stereoisomers" for o in mixed]
+    if not spaced_tokens(words := text.split()): return text, notes
+    return "".join(words), [*notes, "read without the spaces between its tokens"]
