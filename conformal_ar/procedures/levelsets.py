@@ -9,31 +9,29 @@ __all__ = ['ConformalLevelSets']
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, floor, inf, log
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from .calibration import Calibrated, Calibration
-from .losses import MissedShare
+from .calibration import Calibration
 from .procedure import Procedure
+from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor, optional
 from ..search.hypotheses import Hypotheses
 from ..search.inputs_and_ids import take
 from ..search.lines import lines_scores, lines_search
 from ..search.threshold import PrefixSearch
-from ..theory.checks import check_count, check_risk
+from ..theory.checks import check_count
 from ..theory.groups import by_length
-from ..theory.guarantee import Guarantee
-from ..theory.risk import missed_share, risk_threshold, tested_threshold
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
-class ConformalLevelSets(Procedure):
+class ConformalLevelSets(RiskControl, Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty",
-                "risk")
-    nested, _each = True, None # scores of all right answers of each pair, for risk
+                "risk", "loss", "floor")
+    nested = True
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -42,7 +40,9 @@ class ConformalLevelSets(Procedure):
         max_len:int|None=None, # Most tokens of a member; None: the model's limit or 512
         max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
         max_lines:int|None=None, # Most lines; some are open, as 14…: they hold the rest
-        risk:float|None=None, # In place of coverage: share of right answers missed
+        risk:float|dict|None=None, # In place of coverage: the largest expected loss
+        loss:str|Callable="missed", # For risk: one of LOSSES, missed, or a function
+        floor:float=1e-3, # For losses of texts: least probability of a member
         **kwargs
     ):
         limit = optional(model, "max_target_len") or 512
@@ -50,7 +50,7 @@ class ConformalLevelSets(Procedure):
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
         if max_lines is not None: check_count(max_lines, "max_lines")
         self.max_candidates, self.max_lines = max_candidates, max_lines
-        self.risk = None if risk is None else float(check_risk(risk, "risk"))
+        self.risk, self.loss, self.floor = risk, loss, floor
         super().__init__(model, max_len=max_len, **kwargs)
         if max_lines and max_candidates: raise ValueError(
             "max_lines and max_candidates exclude each other: max_lines alone bounds "
@@ -58,11 +58,8 @@ class ConformalLevelSets(Procedure):
         if max_lines and isinstance(self.group, by_length): raise ValueError(
             "max_lines cannot be combined with by_length: an open line has no length; "
             "take a group of the input")
-        if risk is not None and self.group is not None: raise ValueError(
-            "risk= has no groups yet: calibrate each group by itself")
+        self.check_risks()
 
-    @property
-    def other_risk(self): return dict(risk=self.risk)
     @cached_property
     def searcher(self):
         if self.max_lines: return LineSearch(self.max_len, self.max_lines)
@@ -78,41 +75,6 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
     if self.max_lines: return self.max_lines
     nats = self.margin - self.thresholds.min() + 1e-3*self.max_len
     return floor(exp(nats)) if nats < log(1e300) else inf # exp overflows later
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #b72b51cb
-@patch
-def scores(self:ConformalLevelSets, pairs, **kwargs):
-    "As of all procedures; with risk, the scores of all right answers are kept aside"
-    if self.risk is None: return Procedure.scores(self, pairs, **kwargs)
-    each = self.searcher.target_scores(self.model, pairs, **kwargs)[:, 0]
-    if not self.holds_all: each[~pairs.possible] = -np.inf
-    first = np.searchsorted(pairs.owner, np.arange(1, len(pairs.inputs)))
-    self.__dict__["_each"] = np.split(each, first)
-    return np.array([[s.max()] for s in self._each]), None
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #4c7d28d6
-@patch
-def fit_group(self:ConformalLevelSets, label:object, scores:np.ndarray, groups:int):
-    "Threshold and guarantee; with risk, from the scores of all right answers"
-    if self.risk is None: return Procedure.fit_group(self, label, scores, groups)
-    losses = missed_share(scores if self._each is None else self._each)
-    sure, event = self.confidence, "share of right answers that is missed"
-    least = (risk_threshold(losses, self.risk) if sure is None else
-             tested_threshold(losses, self.risk, sure))
-    known = Guarantee(1 - self.risk, "risk", len(scores), 0, sure, event=event)
-    kept = np.sort(scores[np.isfinite(scores)])
-    return Calibrated(np.array([least]), known, len(kept), kept)
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #a057bfea
-@patch
-def evaluate(self:ConformalLevelSets, inputs, targets=None, **kwargs):
-    "What sets achieve on test pairs: their coverage, or with risk what is missed"
-    if self.risk is None: return Procedure.evaluate(self, inputs, targets, **kwargs)
-    pairs = self.test_pairs(inputs, targets)
-    sets = self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
-    missed = [np.mean([t not in s for t in right]) for s, right in zip(
-        sets, pairs.texts)]
-    return MissedShare.of(missed, [len(s) for s in sets], self.guarantee)
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #b0a56001
 @dataclass(frozen=True)

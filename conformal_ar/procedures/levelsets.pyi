@@ -2,43 +2,37 @@
 from typing import Any
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Sequence
+from math import floor
+from typing import Callable, Sequence
 import numpy as np
 from .procedure import Procedure
+from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
-class ConformalLevelSets(Procedure):
+class ConformalLevelSets(RiskControl, Procedure):
     """All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"""
     settings: Any
-    nested: Any
-    _each: Any
+    nested: bool
+    floor: Any
+    loss: Any
     max_candidates: Any
     max_lines: Any
     risk: Any
-    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, risk: float | None=None, **kwargs):
+    def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, risk: float | dict | None=None, loss: str | Callable='missed', floor: float=0.001, **kwargs):
         """model: The model
         max_len: Most tokens of a member; None: the model's limit or 512
         max_candidates: Budget: most unfinished prefixes at a step
         max_lines: Most lines; some are open, as 14…: they hold the rest
-        risk: In place of coverage: share of right answers missed"""
+        risk: In place of coverage: the largest expected loss
+        loss: For risk: one of LOSSES, missed, or a function
+        floor: For losses of texts: least probability of a member"""
         ...
-    @property
-    def other_risk(self): ...
     @cached_property
     def searcher(self): ...
     def why_missed(self): ...
     @property
     def size_bound(self) -> float:
         """No set is larger, whatever the input, if no row of the model sums to over 1.001"""
-        ...
-    def scores(self, pairs, **kwargs):
-        """As of all procedures; with risk, the scores of all right answers are kept aside"""
-        ...
-    def fit_group(self, label: object, scores: np.ndarray, groups: int):
-        """Threshold and guarantee; with risk, from the scores of all right answers"""
-        ...
-    def evaluate(self, inputs, targets=None, **kwargs):
-        """What sets achieve on test pairs: their coverage, or with risk what is missed"""
         ...
 @dataclass(frozen=True)
 class LineSearch:

@@ -6,6 +6,7 @@ from typing import Callable, Sequence
 import numpy as np
 import torch
 from .procedure import Procedure
+from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
 from ..theory.guarantee import Guarantee
@@ -42,21 +43,29 @@ class BeamSearch:
         """[T] the best row of each target's class; −1 where the beam has none"""
         ...
     def why_missed(self): ...
-class ConformalBeamSubsets(Procedure):
+class ConformalBeamSubsets(RiskControl, Procedure):
     """The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"""
     settings: Any
     beam_alpha: Any
+    loss: Any
+    risk: Any
     width: Any
-    def __init__(self, model: Autoregressor, *, max_len: int, width: int=5, beam_alpha: float | None=None, **kwargs):
+    def __init__(self, model: Autoregressor, *, max_len: int, width: int=5, beam_alpha: float | None=None, risk: float | dict | None=None, loss: str | Callable='missed', **kwargs):
         """model: The model
         max_len: Decoding steps, the end token counted
         width: Beam width b
-        beam_alpha: In place of coverage: the risk within the beam"""
+        beam_alpha: In place of coverage: the risk within the beam
+        risk: In their place: the largest expected loss
+        loss: For risk: one of LOSSES, missed, or a function"""
         ...
     @property
     def nested(self): ...
     @property
     def other_risk(self): ...
+    @property
+    def least(self): ...
+    @property
+    def most(self): ...
     @cached_property
     def searcher(self): ...
     def ranks(self, n, groups=1, steps=None):
