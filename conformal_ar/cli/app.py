@@ -24,7 +24,7 @@ from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, judge, placed, set_record, sum_up)
 from ..jobs.file_blocks import member_rows
 from ..procedures.calibration import at_coverage
-from ..procedures.procedure import Procedure
+from ..procedures.procedure import ModelCalibration, Procedure
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
 from ..tasks.known_tasks import TASKS
@@ -52,7 +52,7 @@ class Opened:
     "A calibrated `cp` of a `task`, opened: other coverages of an input need no search"
     most = 20 # inputs whose search is kept
     def __init__(self, cp:object, task:Task):
-        if not isinstance(cp, Procedure): raise ValueError(
+        if not isinstance(cp, ModelCalibration): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         others = {o: True for o, of in task.options.items() if not of.of_inputs}
@@ -82,6 +82,8 @@ class Opened:
         seconds:float=SECONDS, # Most that the search may take; else an error
     )->PredictionSet:
         "The set of a text"
+        if not isinstance(self.cp, Procedure): # answers that are taken or not
+            with _time_limit(self.cp.model, seconds): return self.cp.predict(text)
         cp = at_coverage(self.cp, coverage)
         reusable = cp.nested and not (cp.nonempty or cp.holds_all)
         at, table = self.tables.get(text, (0, None))

@@ -23,7 +23,7 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.inputs_and_ids import take, target_lengths
-from ..search.threshold import Search, threshold_search
+from ..search.threshold import PrefixSearch, Search, threshold_search
 from ..theory.checks import check_count, check_scores
 from ..theory.guarantee import Guarantee
 from ..theory.planning import plan
@@ -105,7 +105,8 @@ class NestedConformalBeams(Procedure):
 
     @property
     def searcher(self):
-        return Search(self._find, self._levels, self._survivals, super().why_missed)
+        why = PrefixSearch(self.max_len).why_missed
+        return Search(self._find, self._levels, self._survivals, why)
     @property
     def rounding(self):
         "What decoding allows for rounding, in nats per token"
