@@ -110,7 +110,8 @@ def __repr__(self:ModelCalibration):
     names = ("coverage", *(s for s in self.settings if s != "alpha"), "group")
     values = {s: getattr(self, s, None) for s in names}
     shown = [f"{s}={function_name(v) if callable(v) else repr(v)}"
-             for s, v in values.items() if v not in (None, False)]
+             for s, v in values.items()
+             if v not in (None, False, getattr(type(self), s, None))]
     state = self.guarantee if self._found else "not calibrated"
     return f"{type(self).__name__}({', '.join(shown)}): {state}"
 
