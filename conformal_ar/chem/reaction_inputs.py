@@ -16,7 +16,7 @@ from ..search.autoregressive import optional
 from ..files.csv_jsonl import Input, check_input, check_text
 from .molecules import canonical
 from .edits import ALKALI, flask, ionized
-from conformal_ar.chem.beside_smiles import (MIXED, plain_smiles,
+from conformal_ar.chem.beside_smiles import (MIXED, check_groups, plain_smiles,
     read_names)
 from ..tasks.reactions import BadReaction
 from conformal_ar.tasks.smiles_spellings import (
@@ -88,6 +88,7 @@ def check_source(text:str):
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant")
     _check_given(source)
+    check_groups(source)
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ea
 _no_metal = "H C N O F Si P S Cl Ge As Se Br Te I".split()
