@@ -4,8 +4,10 @@
     python .ci/versions.py newest        with the newest that pip finds
     python .ci/versions.py transformers  the page with a small model of each family, in each minor version of the library
     python .ci/versions.py lowest hf     only these notebooks, by the beginnings of their folders or names
+
+uv installs them, from its cache where it can.  UV_TORCH_BACKEND=cpu saves the gigabytes of torch for GPUs.
 """
-import os, re, subprocess, sys
+import os, re, shutil, subprocess, sys
 from configparser import ConfigParser
 from importlib.metadata import distributions
 from pathlib import Path
@@ -21,7 +23,7 @@ def lowest():
     "Lines of constraints: each requirement with a lower bound at that bound"
     config = ConfigParser(interpolation=None)
     config.read(root/"settings.ini")
-    asked = " ".join(v for k, v in config["DEFAULT"].items() if re.fullmatch("(app_|onnx_)?requirements", k))
+    asked = " ".join(v for k, v in config["DEFAULT"].items() if re.fullmatch("((app|onnx|validity)_)?requirements", k))
     return "".join(f"{name}=={least}\n" for name, least in re.findall(r"(\S+?)>=([\d.]+)", asked))
 
 def whole(name, pages):
@@ -29,17 +31,20 @@ def whole(name, pages):
     folder, least = root/".venv"/name, lowest() if name == "lowest" else ""
     programs = folder/("Scripts" if sys.platform == "win32" else "bin")
     run(sys.executable, "-m", "venv", "--clear", folder)
+    pip(programs/"python", "uv")
     limits = folder/"limits.txt"
     for extras, more in (("onnx", least), ("all,dev", re.sub("fastcore.*", "", least))): # nbdev wants a later fastcore
         limits.write_text(more)
-        pip(programs/"python", "--constraint", limits, f".[{extras}]")
+        shutil.rmtree(root/"build", ignore_errors=True) # of an earlier build
+        run(programs/"uv", "pip", "install", "--quiet", "--python", programs/"python", "--reinstall-package", "conformal_ar",
+            "--constraint", limits, f".[{extras}]")
         if extras == "onnx": run(programs/"conformal-ar", "demo")
     return subprocess.run([programs/"python", root/".ci/test.py", "--setting", "native", *pages]).returncode
 
 def walk(pages):
     "Each minor version of transformers, beside the other packages of this environment"
     said = run(sys.executable, "-m", "pip", "index", "versions", "transformers", capture_output=True, text=True).stdout
-    newest = {minor: version for version, minor in reversed(re.findall(r"\b((5\.\d+)\.\d+)\b", said))}
+    newest = {minor: version for version, minor in reversed(re.findall(r"\b((5\.[1-9]\d*)\.\d+)\b", said))}
     failed = []
     for version in newest.values():
         folder = root/".venv/transformers"/version

@@ -14,7 +14,8 @@ from zlib import crc32
 
 import numpy as np
 
-from ..answers.samples import drawn_values, SampledSets
+from ..answers.calibrated import drawn_values
+from ..answers.samples import SampledSets
 from ..answers.tables import draws_table, read_answers
 from ..files.whole_files import write_results
 from ..theory.risk import losses_at, risk_threshold, tested_threshold
@@ -107,7 +108,7 @@ def measured(
     for rule in ("count", "score"):
         sets = SampledSets(risk=0.1, rule=rule)
         drawn = drawn_values(table, rule)
-        missed = sets.losses(table, drawn)
+        missed = sets.losses(table, drawn)["missed"]
         value = np.array([v.max() for v in sets.reference_values(table, drawn)])
         some = missed._replace(start=np.ones(len(words)), owner=np.arange(len(words)),
                                at=value, drop=np.ones(len(words)))

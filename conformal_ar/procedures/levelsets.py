@@ -7,6 +7,7 @@ __all__ = ['ConformalLevelSets']
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #d4411b9c
 from math import exp, floor, inf, log
+from typing import Callable
 
 import numpy as np
 from fastcore.basics import patch
@@ -18,20 +19,17 @@ from ..search.hypotheses import target_rows
 from ..search.lines import lines_scores
 from .calibration import Calibration
 from .procedure import Procedure
-from .calibration_checks import check_calibrated, check_lines
-from .calibration import Calibrated
-from .losses import MissedShare
-from ..theory.checks import check_count, check_risk
-from ..theory.guarantee import Guarantee
-from ..theory.risk import missed_share, risk_threshold, tested_threshold
+from .calibration_checks import check_lines
+from .risk_control import RiskControl
+from ..theory.checks import check_count
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
-class ConformalLevelSets(Procedure):
+class ConformalLevelSets(RiskControl, Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     normalize = False # scores are plain log-likelihoods
     settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty",
-                "risk")
-    nested, _each = True, None # scores of all right answers of each pair, for risk
+                "risk", "loss", "floor")
+    nested = True
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -40,21 +38,19 @@ class ConformalLevelSets(Procedure):
         max_len:int|None=None, # Most tokens of a member; None: the model's limit or 512
         max_candidates:int|None=None, # Budget: most unfinished prefixes at a step
         max_lines:int|None=None, # Most lines; some are open, as 14…: they hold the rest
-        risk:float|None=None, # In place of coverage: share of right answers missed
+        risk:float|dict|None=None, # In place of coverage: the largest expected loss
+        loss:str|Callable="missed", # For risk: one of LOSSES, missed, or a function
+        floor:float=1e-3, # For losses of texts: least probability of a member
         **kwargs
     ):
         limit = optional(model, "max_target_len") or 512
         if max_len is None: max_len = min(limit, 512)
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
         self.max_candidates, self.max_lines = max_candidates, max_lines
-        self.risk = None if risk is None else float(check_risk(risk, "risk"))
+        self.risk, self.loss, self.floor = risk, loss, floor
         super().__init__(model, max_len=max_len, **kwargs)
         if max_lines is not None: check_lines(self)
-        if risk is not None and self.group is not None: raise ValueError(
-            "risk= has no groups yet: calibrate each group by itself")
-
-    @property
-    def other_risk(self): return dict(risk=self.risk)
+        self.check_risks()
 
     def out_of_reach(self):
         why, remedy = super().out_of_reach()
@@ -98,47 +94,3 @@ def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
         at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
         found[rows[at >= 0]] = table.sums[at[at >= 0]]
     return found
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #b72b51cb
-@patch
-def scores(self:ConformalLevelSets, pairs, **kwargs):
-    "As of all procedures; with risk, the scores of all right answers are kept aside"
-    if self.risk is None: return Procedure.scores(self, pairs, **kwargs)
-    each = np.array(self.target_scores(pairs, **kwargs)[:, 0], float)
-    if not self.max_lines: each[~pairs.possible] = -np.inf
-    first = np.searchsorted(pairs.owner, np.arange(1, len(pairs.inputs)))
-    self.__dict__["_each"] = np.split(each, first)
-    return np.array([[s.max()] for s in self._each]), None
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #4c7d28d6
-@patch
-def calibrated(self:ConformalLevelSets, scores, labels=None):
-    "Thresholds and guarantee, from `scores` [N, 1] and, with groups, `labels` [N]"
-    if self.risk is None: return Procedure.calibrated(self, scores, labels)
-    best = np.asarray(scores, float).reshape(-1)
-    losses = missed_share(best[:, None] if self._each is None else self._each)
-    sure, event = self.confidence, "share of right answers that is missed"
-    least = (risk_threshold(losses, self.risk) if sure is None else
-             tested_threshold(losses, self.risk, sure))
-    known = Guarantee(1 - self.risk, "risk", len(best), 0, sure, event=event)
-    kept = np.sort(best[np.isfinite(best)])
-    return {None: Calibrated(np.array([least]), known, len(kept), kept)}
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #753225c1
-@patch
-def fit_again(self:ConformalLevelSets, found:dict):
-    "`found` at the coverage of now; a risk stays as it was found"
-    return found if self.risk is not None else Procedure.fit_again(self, found)
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #a057bfea
-@patch
-def evaluate(self:ConformalLevelSets, inputs, targets=None, **kwargs):
-    "What sets achieve on test pairs: their coverage, or with risk what is missed"
-    if self.risk is None: return Procedure.evaluate(self, inputs, targets, **kwargs)
-    check_calibrated(self)
-    pairs = self.read(inputs, targets)
-    if self.probe: self.probe.look(self.model, always=True)
-    sets = self.sets(self.search(pairs.inputs, **kwargs), pairs.inputs)
-    missed = [np.mean([t not in s for t in right]) for s, right in zip(
-        sets, pairs.texts)]
-    return MissedShare.of(missed, [len(s) for s in sets], self.guarantee)

@@ -6,6 +6,8 @@
 __all__ = ['ConformalBeamSubsets']
 
 # %% ../../nbs/procedures/05_subsets.ipynb #28696405
+from typing import Callable
+
 import numpy as np
 import torch
 from fastcore.basics import patch
@@ -18,13 +20,14 @@ from ..theory.conformal import conformal_rank
 from .equivalence import canonical_form
 from ..theory.guarantee import Guarantee
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows
+from .risk_control import RiskControl
 from .procedure import Procedure
 from ..theory.feasible_checks import check_feasible
 
 # %% ../../nbs/procedures/05_subsets.ipynb #39f598d9
-class ConformalBeamSubsets(Procedure):
+class ConformalBeamSubsets(RiskControl, Procedure):
     "The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"
-    settings = (*Procedure.settings, "beam_alpha", "width")
+    settings = *Procedure.settings, "beam_alpha", "width", "risk", "loss"
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -33,17 +36,25 @@ class ConformalBeamSubsets(Procedure):
         max_len:int,                # Decoding steps, the end token counted
         width:int=5,                # Beam width b
         beam_alpha:float|None=None, # In place of coverage: the risk within the beam
+        risk:float|dict|None=None,  # In their place: the largest expected loss
+        loss:str|Callable="missed", # For risk: one of LOSSES, missed, or a function
         **kwargs
     ):
         self.beam_alpha, self.width = beam_alpha, check_count(width, "width")
+        self.risk, self.loss = risk, loss
         super().__init__(model, max_len=max_len, **kwargs)
+        self.check_risks()
 
     @property
     def conditional(self): return self.beam_alpha is not None
     @property
     def nested(self): return self.beam_alpha is None
     @property
-    def other_risk(self): return dict(beam_alpha=self.beam_alpha)
+    def other_risk(self): return dict(beam_alpha=self.beam_alpha) | super().other_risk
+    @property
+    def least(self): return -np.inf # a beam ends by itself
+    @property
+    def most(self): return self.width
     def out_of_reach(self):
         return f"are outside their beam of width {self.width}", "Use a wider beam"
 

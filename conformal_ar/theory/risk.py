@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'binomial_p_values',
-           'hoeffding_bentkus_p_values', 'fixed_order', 'risk_p_values', 'tested_threshold']
+           'hoeffding_bentkus_p_values', 'fixed_order', 'risk_p_values', 'tested_threshold', 'loss_p_values',
+           'learn_then_test']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from typing import NamedTuple, Sequence
@@ -151,3 +152,26 @@ def tested_threshold(
     tried = np.append(np.unique(losses.at), np.inf)
     n = fixed_order(risk_p_values(losses, risk, tried), confidence)
     return float(tried[n - 1]) if n else -np.inf
+
+# %% ../../nbs/theory/08_risk.ipynb #a1c0de01
+def loss_p_values(
+    losses:np.ndarray, # [n, c] in [0, 1], of n pairs at c candidates
+    risk:float,        # Largest risk, in (0, 1)
+)->np.ndarray: # [c]
+    "Of: the risk of a candidate is above `risk`; exact where losses are 0 or 1"
+    lost = np.asarray(losses, float)
+    if np.isin(lost, [0, 1]).all():
+        return binomial_p_values(lost.sum(0), len(lost), risk)
+    return hoeffding_bentkus_p_values(lost.mean(0), len(lost), risk)
+
+# %% ../../nbs/theory/08_risk.ipynb #a1c0de02
+def learn_then_test(
+    losses:Sequence, # [r] tables [n, c]: losses of n pairs at c candidates
+    tuning:Sequence, # [r] tables [t, c] of other pairs, which fix the order
+    risks:Sequence,  # [r] the largest risk of each, in (0, 1)
+    confidence:float, # That all which pass are right, in (0, 1)
+)->np.ndarray: # Numbers of the candidates that pass, in the order of testing
+    "The candidates whose risks are all small enough (Angelopoulos et al. 2021)"
+    def p(tables): return np.max([*map(loss_p_values, tables, risks)], 0)
+    order = np.argsort(p(tuning), kind="stable")
+    return order[:fixed_order(p(losses)[order], confidence)]
