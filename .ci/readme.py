@@ -1,8 +1,8 @@
 """Write README.md from nbs/index.ipynb, without Quarto.
 
 The notebook goes through nbdev's own processors (front matter, hidden cells and lines, directives) and then
-through nbconvert.  Its stored outputs are used: nothing is executed.  Cells with `#| readme: false` are for the site
-only.  Figures in outputs are written to nbs/figures/, the first of them also in the shape in which links to the site
+through nbconvert.  Its stored outputs are used: nothing is executed.  Cells with `#| readme: false`, and prose
+behind `<!-- for the site only -->`, are left out.  Figures in outputs are written to nbs/figures/, the first of them also in the shape in which links to the site
 are shown; relative links and images are rewritten to work from the root of the repository.
 
     python .ci/readme.py            write README.md
@@ -49,7 +49,7 @@ def tidy_outputs(outputs):
 def render_cell(cell, i, exporter, metadata):
     "The markdown of the `i`-th cell, and its figures as a dict from path to bytes."
     import nbformat
-    if cell.cell_type != "code": return relocate(cell.source), {}
+    if cell.cell_type != "code": return "" if cell.source.startswith("<!-- for the site only") else relocate(cell.source), {}
     options = quarto_options(cell)
     off = {o for o in ("echo", "output", "include") if options.get(o) == "false"}
     if options.get("readme") == "false": return "", {} # for the site only

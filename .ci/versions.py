@@ -44,7 +44,7 @@ def whole(name, pages):
 def walk(pages):
     "Each minor version of transformers, beside the other packages of this environment"
     said = run(sys.executable, "-m", "pip", "index", "versions", "transformers", capture_output=True, text=True).stdout
-    newest = {minor: version for version, minor in reversed(re.findall(r"\b((5\.\d+)\.\d+)\b", said))}
+    newest = {minor: version for version, minor in reversed(re.findall(r"\b((5\.[1-9]\d*)\.\d+)\b", said))}
     failed = []
     for version in newest.values():
         folder = root/".venv/transformers"/version

@@ -5,6 +5,66 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import nn
+ORDER_IDS: Any
+WORDS: Any
+FIRST: Any
+MAX_ATOMS: int
+PAD: Any
+END: Any
+KEEP_ID: Any
+def script_ids(text: str) -> list[int]:
+    """Token ids of a script `text`"""
+    ...
+def ids_script(ids: object) -> str:
+    """The script of token `ids` [T], of which end and padding are left out"""
+    ...
+class _Prefix(NamedTuple):
+    """What a prefix of a script has said"""
+    edits: list
+    keep: list
+    open: list
+def _read(ids):
+    """The parts of a prefix"""
+    ...
+class ScriptRules:
+    """What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"""
+    bonds: Any
+    flat: Any
+    kinds: Any
+    known: Any
+    mol: Any
+    n: Any
+    seen: Any
+    states: Any
+    def __init__(self, source: str): ...
+    def first_of_alike(self, named: list):
+        """[n] is an atom the first of those alike, where atoms `named` are told apart?"""
+        ...
+    def _after(self, p, kind, a, b):
+        """Does an edit of a kind, or with any of some atoms b, stand after the last one?"""
+        ...
+    def _partners(self, p, a):
+        """[3, n] atoms whose bond to a may form, change and break"""
+        ...
+    def _in_named_pieces(self, p):
+        """Atoms of the pieces that a script names already"""
+        ...
+    def _states(self, p, a):
+        """States that an atom may get"""
+        ...
+    def allowed(self, ids: object) -> np.ndarray:
+        """Which tokens may come after `ids`; the end wherever a script may stop"""
+        ...
+    def product(self, ids: object) -> str | None:
+        """What the script of token `ids` gives; None where that is no molecule"""
+        ...
+    def words(self, ids: object) -> str:
+        """The unfinished script of token `ids` in words"""
+        ...
+_kinds: Any
+def script_rules(source: str) -> ScriptRules:
+    """The rules of a `source` (SMILES), kept for the next call"""
+    ...
 FEATURES: Any
 RELATIONS: int
 class AtomGraph(NamedTuple):

@@ -14,16 +14,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize_scalar
-
 from conformal_ar.chem.edit_answers import load_edits, save_edits
-from conformal_ar.chem.edit_model import EditConfig, EditNet, last_pointers, relations
+from conformal_ar.chem.edit_model import (
+    END, FIRST, PAD, EditConfig, EditNet, last_pointers, relations)
 from conformal_ar.chem.edit_rows import read_rows
-from conformal_ar.chem.edit_rules import END, FIRST, PAD
 from conformal_ar.files.whole_files import write_text
 from conformal_ar.tasks.training import MeanWeights, Muon, Run
 

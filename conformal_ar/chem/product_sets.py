@@ -29,9 +29,9 @@ from ..search.sets import Abstention
 from ..search.threshold import threshold_search
 from .molecules import MoleculeSet, canonical
 from .edit_answers import EditScripts
-from .edit_rules import END, ids_script, script_rules
+from .edit_model import END, ids_script, script_rules
 from .edits import changed_molecule, product_molecule, read_script
-from .mapped_edits import coloured_product, coloured_source
+from .edit_rows import coloured_product, coloured_source
 from .reaction_inputs import marks_of
 from ..tasks.smiles_spellings import rdkit_modules
 from ..theory.groups import by_length

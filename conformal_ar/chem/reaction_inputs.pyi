@@ -2,6 +2,42 @@
 from typing import Any
 from ..files.csv_jsonl import Input
 from conformal_ar.tasks.smiles_spellings import CleanInputs
+_unit: str
+_word: str
+_aside: Any
+def _key(name):
+    """A name without amounts, hyphens and case, which tells NA from Na"""
+    ...
+def _reagents():
+    """SMILES by name"""
+    ...
+MIXED: Any
+_not_smiles: Any
+def _by_name(part):
+    """SMILES of a reagent, or of several with a stroke between; None for no name"""
+    ...
+_pressure: str
+_gas: Any
+_sieve: str
+_sieves: Any
+def read_names(source: str) -> tuple:
+    """A mixture, `source`, in which common reagents may stand by name"""
+    ...
+UNREAD: str
+def check_label(label: str, symbol: str, place: int):
+    """`BadReaction` where a `label` says more of `symbol` at `place`, from 1, than its H"""
+    ...
+_more: Any
+_at: Any
+def _check_extension(text, more):
+    """`BadReaction` where CXSMILES say that the molecules are others"""
+    ...
+def spaced_tokens(words: list) -> bool:
+    """Are these `words` the tokens of SMILES, one each?"""
+    ...
+def plain_smiles(text: str) -> tuple:
+    """A `text` without its extension, and without spaces between its tokens"""
+    ...
 _no_names: str
 _others: Any
 def _fault(text):

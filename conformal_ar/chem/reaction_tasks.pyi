@@ -107,3 +107,20 @@ class SmilesReactionsTask(MoleculesTask):
     def forms(self): ...
     def clean(self, model: object): ...
     def train(self, *args, **options): ...
+def _steps(sets, reactions):
+    """What the model says of reactions of syntheseus"""
+    ...
+def syntheseus_models(sets: object, coverage: float=0.9) -> tuple:
+    """Sets as reactions, p-values as scores, and a filter
+
+    sets: ProductSets, calibrated
+    coverage: A step is accepted if sets of this coverage hold its product"""
+    ...
+def aizynth_filter(sets: object, config: object, coverage: float=0.9, key: str='conformal'):
+    """A filter policy; `RejectionException` for steps whose product is not in the set
+
+    sets: ProductSets, calibrated
+    config: Of the finder; not read
+    coverage: A step passes if sets of this coverage hold its product
+    key: Its name in the finder"""
+    ...

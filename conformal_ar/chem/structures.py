@@ -13,7 +13,7 @@ from pathlib import Path
 from ..files.csv_jsonl import Input, any_text, at, read_lines
 from .molecules import canonical
 from .edits import sides
-from .beside_smiles import (
+from .reaction_inputs import (
     UNREAD, check_label, plain_smiles, read_names, spaced_tokens)
 from ..tasks.smiles_spellings import rdkit_modules
 

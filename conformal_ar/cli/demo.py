@@ -8,13 +8,14 @@ __all__ = ['demo']
 # %% ../../nbs/cli/03_demo.ipynb #a67dbbdb
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from textwrap import fill
 
 import typer
 
 from .command_line import (
-    Device, OtherModel, Seed, TaskName, app, cli_option, command_text, load_model,
-    notice, procedure_class, shortened, writable_folder)
+    TaskName, app, cli_option, command_text, load_model, notice, procedure_class,
+    shared_options, shortened, writable_folder)
 from ..tasks.known_tasks import TASKS, task_named
 
 # %% ../../nbs/cli/03_demo.ipynb #8c136fbc
@@ -102,26 +103,28 @@ def _by_task(i):
 DemoTask = cli_option(TaskName, "What the texts are.")
 Output = cli_option(Path|None,
     "Folder for results.json and coverage.png; demo-TASK by default.")
-OtherResults = cli_option(Path|None, "Another JSON file for the results.")
+OtherModel = cli_option(str|None, "Another model than the one of the task.")
 Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
     "several times; by default those of the task.")
 NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
+Seed = cli_option(int, "Which held-out pairs calibrate and which test.", min=0)
 
 # %% ../../nbs/cli/03_demo.ipynb #68efa867
 _epilog = "It takes a few minutes; some data are cleaned first, which takes some more."
 
 @app.command(epilog=_epilog)
+@shared_options("task model results device", model=(OtherModel, None),
+                task=(DemoTask, next(iter(TASKS))))
 def demo(
-    ctx:typer.Context, task:DemoTask=next(iter(TASKS)), output:Output=None,
-    results:OtherResults=None, coverage:Coverages=None, n_cal:NCal=None,
-    n_test:NTest=None, seed:Seed=0, model:OtherModel=None, device:Device=None,
+    ctx:typer.Context, given:SimpleNamespace, output:Output=None,
+    coverage:Coverages=None, n_cal:NCal=None, n_test:NTest=None, seed:Seed=0,
 ):
     "Calibrate all procedures, and test them"
     from conformal_ar.theory.checks import check_risk
     from conformal_ar.files.plots import plot_coverage
     from conformal_ar.files.whole_files import check_file, save_figure, write_results
-    task = task_named(task)
+    task, results = task_named(given.task), given.results
     coverages = list(dict.fromkeys(coverage or task.demo_coverages))
     for c in coverages: check_risk(c, "coverage")
     sizes = [b if n is None else n for n, b in zip((n_cal, n_test), task.demo_pairs)]
@@ -129,7 +132,7 @@ def demo(
     task.check_data() # or how to get them, before the model is loaded
     writable_folder(ctx, output)
     if results: check_file(results)
-    ar = load_model(model or task.name, device)
+    ar = load_model(given.model or task.name, given.device)
     from conformal_ar.tasks.shipped import task_max_len
     (pool, _), max_len = task.pool(), task_max_len(task.name, ar)
     cal, test = _split(pool, *sizes, seed)

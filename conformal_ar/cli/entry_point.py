@@ -9,14 +9,14 @@ __all__ = ['StepSize', 'update', 'train', 'application', 'main']
 import io, json, os, signal, sys
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 import typer
 
 from .command_line import (
-    CalibrationName, Data, Device, EngineChoice, InputColumn, SameModel, TargetColumn,
-    TaskChoice, TaskName, app, check_device, check_shares, check_there, cli_option,
-    explain_error, load_calibration, notice, task_of, writable_folder)
+    TaskName, app, check_device, check_shares, check_there, cli_option, explain_error,
+    load_calibration, notice, shared_options, task_of, writable_folder)
 from .calibrate import check_used_options, pairs_of_file, rows_of
 from ..files.whole_files import only_one
 from ..procedures.saving import (
@@ -25,9 +25,8 @@ from ..tasks.known_tasks import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
 from .answers_command import answers # noqa: F401
-from .calibrate import calibrate # noqa: F401
+from .calibrate import calibrate, evaluate # noqa: F401
 from .demo import demo # noqa: F401
-from .evaluate import evaluate # noqa: F401
 from .predict import predict # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc
@@ -71,19 +70,20 @@ Again = cli_option(bool, "Count labels once more that were counted before.", "--
 
 # %% ../../nbs/cli/04_entry_point.ipynb #0695d5e3
 @app.command()
+@shared_options("calibration data task model input_column target_column device")
 def update(
-    ctx:typer.Context, calibration:CalibrationName, data:Data, output:Followed=None,
-    step:StepSize=None, again:Again=False, task:TaskChoice=None, model:SameModel=None,
-    input_column:InputColumn="input", target_column:TargetColumn="target",
-    device:Device=None,
+    ctx:typer.Context, given:SimpleNamespace, output:Followed=None, step:StepSize=None,
+    again:Again=False,
 ):
     "Let level sets follow labels that arrive"
+    calibration, data = given.calibration, given.data
     if is_shipped(calibration): raise ValueError(
         f"{calibration} comes with the package, and stays as it is: `calibrate` into a "
         f"folder, and update that (a folder of this name is ./{calibration})")
     check_shares(step=step)
     check_there(data)
-    task, columns = task_of(calibration, task), (input_column, target_column)
+    task = task_of(calibration, given.task)
+    columns = given.input_column, given.target_column
     check_used_options(data, task, None, *columns)
     rows = rows_of(data, columns, task)
     output = writable_folder(ctx, output or calibration)
@@ -92,7 +92,7 @@ def update(
         if old.is_file() and not old.samefile(calibration_file(calibration)):
             raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
-        cp, task = load_calibration(calibration, model, device, task)
+        cp, task = load_calibration(calibration, given.model, given.device, task)
         pairs = pairs_of_file(data, 1, 200, rows, task, cp.model)
         said = _follow(cp, calibration, pairs, output, step, again)
     typer.echo(said)
@@ -110,13 +110,14 @@ Minutes = cli_option(float|None,
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
+@shared_options("task device", task=(TrainTask, next(iter(TASKS))))
 def train(
-    ctx:typer.Context, task:TrainTask=next(iter(TASKS)), preset:PresetName="pocket",
+    ctx:typer.Context, given:SimpleNamespace, preset:PresetName="pocket",
     output:RunFolder=None, restart:Restart=False, seed:TrainSeed=0,
-    minutes:Minutes=None, device:Device=None,
+    minutes:Minutes=None,
 ):
     "Train a model, or continue an interrupted training"
-    task = task_named(task)
+    task, device = task_named(given.task), given.device
     if minutes is not None and not 0 < minutes < float("inf"):
         raise ValueError(f"--minutes must be above 0; got {minutes:g}")
     if device is not None: check_device(device)
@@ -132,7 +133,11 @@ NoBrowser = cli_option(bool, "Do not open a browser; show the address.", "--no-b
 
 # %% ../../nbs/cli/04_entry_point.ipynb #5df7de48
 @app.command("app")
-def application(port:Port=None, no_browser:NoBrowser=False, engine:EngineChoice=None):
+@shared_options("engine")
+def application(
+    ctx:typer.Context, given:SimpleNamespace, port:Port=None,
+    no_browser:NoBrowser=False,
+):
     "Open the application in a browser, on this machine only"
     os.environ.setdefault("HF_HUB_OFFLINE", "1") # it asks no other address
     from conformal_ar.cli.app_page import serve

@@ -11,24 +11,21 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import Signature, signature
 from pathlib import Path
+from types import SimpleNamespace
 from tempfile import TemporaryDirectory
 from typing import Annotated
-
 import typer
-
-from conformal_ar.cli.command_line import (
-    CalibrationName, Coverage, Device, EngineChoice, InputColumn, SameModel, TaskChoice,
+from .calibrate import (
+    NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs)
+from .command_line import (
     app, check_shares, check_there, cli_option, names_with, notice, opened_calibration,
-    task_of, writable_folder)
-from .calibrate import (NoInput, check_columns, inputs_of_rows,
-    open_inputs, say_left_out, sorted_inputs)
-from ..procedures.saving import (
-    calibration_file, is_shipped, read_calibration, shipped_calibrations)
+    shared_options, task_of, writable_folder)
+from ..files.csv_jsonl import FORMATS, TABLES, Input, jsonl_text, suffix_of
+from ..files.whole_files import check_file, whole_file
 from ..jobs.file_blocks import (
     digest, interruptible, own_columns, read_blocks, sets_csv)
-from ..files.csv_jsonl import TABLES, Input, jsonl_text
-from ..files.formats import FORMATS, suffix_of
-from ..files.whole_files import check_file, whole_file
+from ..procedures.saving import (
+    calibration_file, is_shipped, read_calibration, shipped_calibrations)
 from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -216,18 +213,17 @@ Pictures = cli_option(Path|None,
     "level asks for everything (`update`); error: why there is none. Of a text in a "
     "column candidate, or another that the task names: candidate_in_set, "
     "candidate_p_value, candidate_rank.")
+@shared_options("calibration coverage task model input_column device engine")
 @with_task_options
 def predict(
-    ctx:typer.Context, calibration:CalibrationName, data:Asked=None,
-    coverage:Coverage=None,
-    text:Text=[], output:Sets=None, pictures:Pictures=None, task:TaskChoice=None,
-    model:SameModel=None, input_column:InputColumn="input", device:Device=None,
-    engine:EngineChoice=None, asked:list=[],
+    ctx:typer.Context, given:SimpleNamespace, data:Asked=None, text:Text=[],
+    output:Sets=None, pictures:Pictures=None, asked:list=[],
 ):
     "Predict one set of sequences for each input"
-    _check_asked(data, text, output, input_column)
-    check_shares(coverage=coverage)
-    task = task_of(calibration, task)
+    calibration, column = given.calibration, given.input_column
+    _check_asked(data, text, output, column)
+    check_shares(coverage=given.coverage)
+    task = task_of(calibration, given.task)
     (own, others), kind = task_options(task, asked), _suffix(output)
     _check_kind(output, task)
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
@@ -236,23 +232,25 @@ def predict(
     if pictures:
         _check_pictures(pictures, task, _part(output))
         writable_folder(ctx, pictures)
-    if is_file: blocks = open_inputs(data, input_column, task, 100)
+    if is_file: blocks = open_inputs(data, column, task, 100)
     def opened():
-        cp, _ = opened_calibration(calibration, coverage, model, device, task, True)
+        cp, _ = opened_calibration(calibration, given.coverage, given.model,
+                                   given.device, task, True)
         from conformal_ar.procedures.procedure import Procedure
         level_sets = cp if isinstance(cp, Procedure) else cp.sets # that follow labels
         task.prepare(level_sets, kind if kind in task.writers else "", **others)
         show = partial(_picture, task, pictures, cp.guarantee) if pictures else None
-        return _worker(lambda: cp, task, input_column, own, show)
+        return _worker(lambda: cp, task, column, own, show)
     if is_file and not together:
-        about = _about(calibration, task, input_column, own)
-        about |= dict(coverage=coverage, kind=kind in task.writers and kind, **others)
+        about = _about(calibration, task, column, own)
+        about |= dict(coverage=given.coverage, **others,
+                      kind=kind in task.writers and kind)
         with _block_folder(output, blocks) as folder:
             worker = opened()
             return _predict_blocks(blocks, folder, lambda: worker, about, output, task)
     if is_file: rows = (row for i in range(len(blocks)) for row in blocks.read(i))
     typed = [Input(i, t) for i, t in enumerate(text or [data], 1)]
-    inputs = inputs_of_rows([*rows], input_column, task) if is_file else typed
+    inputs = inputs_of_rows([*rows], column, task) if is_file else typed
     worker = opened()
     found = worker.of_inputs(inputs, partial(worker.procedure.predict, progress=True))
     _say_notes(lambda: found, task.options)

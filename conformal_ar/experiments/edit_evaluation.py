@@ -14,19 +14,15 @@ from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
-
 import numpy as np
-
-from ..procedures.loading import load
-from ..files.whole_files import write_results, write_text
-from ..chem.molecules import canonical
 from ..chem.edit_answers import load_edits
-from ..chem.edit_rows import further_reactions
-from ..chem.mapped_edits import round_trip
+from ..chem.edit_rows import further_reactions, round_trip
+from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
-from ..tasks.reaction_archives import (
-    find_archive, load_reactions, read_archive)
-from ..tasks.reaction_files import reaction_texts, remove_stereo
+from ..files.whole_files import write_results, write_text
+from ..procedures.loading import load
+from ..tasks.reaction_files import (
+    find_archive, load_reactions, reaction_texts, read_archive, remove_stereo)
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, read_molecule
 from ..theory.conformal import split_threshold

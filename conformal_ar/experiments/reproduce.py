@@ -11,24 +11,20 @@ import hashlib, shlex, shutil, sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Callable, Sequence
-
-import numpy as np, torch
+import numpy as np
+import torch
 from fastcore.basics import patch
 from tqdm import tqdm
-
-from ..search.autoregressive import (
-    Autoregressor, optional, prefix_scores)
-from ..theory.checks import check_count
-from ..theory.guarantee import clopper_pearson_interval
-from ..theory.feasible_checks import check_feasible
-from conformal_ar.experiments.one_decode import (decode_for_all, dynamic_draws,
-    dynamic_repetitions, dynamic_rows)
-from conformal_ar.experiments.repetitions import (beam_ranks, kept, subset_repetitions,
-    subset_rows)
-from ..files.whole_files import (
-    environment, markdown_table, write_results)
+from conformal_ar.experiments.one_decode import (
+    beam_ranks, decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows, kept,
+    subset_repetitions, subset_rows)
+from ..files.whole_files import environment, markdown_table, write_results
+from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
 from ..search.hypotheses import Hypotheses, true_rows
+from ..theory.checks import check_count
+from ..theory.feasible_checks import check_feasible
+from ..theory.guarantee import clopper_pearson_interval
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #d9d653c2
 class Passes:
@@ -259,7 +255,7 @@ def reactions_passes(
     pool:object=None, # Reactions; None: those that the shipped split holds out
 )->Passes: # Of the held-out reactions, of all lengths
     "The passes of the reactions task"
-    from conformal_ar.tasks.reaction_archives import load_reactions
+    from conformal_ar.tasks.reaction_files import load_reactions
     from conformal_ar.tasks.shipped import task_max_len
     if pool is None: pool = load_reactions("partial", progress=progress)["held_out"]
     pool, max_len = pool[:pairs], task_max_len("reactions-smiles", model)

@@ -9,21 +9,19 @@ __all__ = ['HFModel', 'no_progress_bar']
 import json, re
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-
 import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoTokenizer
 from transformers.utils import logging
-
-from ..search.inputs_and_ids import real_tokens
-from ..search.score_checks import check_adapter
 from .onnx import Compiled, chosen_engine
-from .placement import SMALL, choose_device, prepare_model
-from .precision import ROUNDING, is_exact, log_probs_of
+from .precision import (
+    ROUNDING, SMALL, choose_device, is_exact, log_probs_of, prepare_model)
 from .supported import (
     check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
+from ..search.inputs_and_ids import real_tokens
+from ..search.score_checks import check_adapter
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
@@ -213,8 +211,8 @@ def compiled(self:HFModel)->Compiled:
         from conformal_ar.hf.captured import captured
         return captured(self)
     chosen_engine("onnx")
-    from conformal_ar.hf.decoder_graphs import DECODERS # as there is onnx
-    from conformal_ar.hf.seq2seq_graphs import GRAPHS
+    from conformal_ar.hf.graphs import DECODERS # as there is onnx
+    from conformal_ar.hf.graphs import GRAPHS
     from conformal_ar.hf.graphs import graphs_of
     if self.dtype != torch.float32: raise TypeError(
         f"weights in {self.dtype} are not compiled: load them in float32")

@@ -9,22 +9,60 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'CausalState']
 import inspect
 from functools import cached_property
 from typing import NamedTuple
-
 import numpy as np
 import torch
 from fastcore.basics import patch
+from jinja2 import TemplateError
 from transformers import AutoModelForCausalLM, DynamicCache
-
-from ..search.inputs_and_ids import real_tokens, to_device
-from ..search.score_checks import AdapterError
 from .adapter import HFModel
 from .caches import (
     grow_rows, make_blocks, padding_bias, sharing, why_copied)
+from .onnx import Compiled
 from .precision import is_exact
 from .supported import row_tokens
-from .onnx import Compiled
-from .chats import chat_options, chat_prompts
 from .texts import Texts, pad_rows, start_ids
+from ..search.inputs_and_ids import real_tokens, to_device
+from ..search.score_checks import AdapterError
+
+# %% ../../nbs/hf/06_causal.ipynb #9901120f
+def chat_prompts(
+    tokenizer:object, # With a chat template
+    inputs:list, # Texts of a user, or lists of messages
+    **options # Of the template, such as enable_thinking; date_string in place of today
+)->list: # Of texts
+    """The prompts that a chat template makes; `TypeError` for what is no message.
+    `ValueError` for messages that the template refuses"""
+    def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
+    if "date_string" in options: # in place of the clock
+        date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
+        options["chat_template"] = date + tokenizer.get_chat_template()
+    options |= dict(tokenize=False, add_generation_prompt=True)
+    prompts = []
+    for i, x in enumerate(inputs):
+        if isinstance(x, str): x = [dict(role="user", content=x)]
+        if not (isinstance(x, list) and x and all(map(whole, x))): raise TypeError(
+            f"input {i} is neither a text nor a list of messages with role and "
+            f"content: {x!r:.60}")
+        try: prompts.append(tokenizer.apply_chat_template(x, **options))
+        except TemplateError as e:
+            raise ValueError(f"input {i}: its chat template says: {e}") from None
+    return prompts
+
+# %% ../../nbs/hf/06_causal.ipynb #c8ac3b32
+def chat_options(
+    tokenizer:object, # Of the model
+    chat:bool|dict # Put inputs into its chat template? Or the template's arguments
+)->dict: # The arguments
+    "Arguments of a chat template; `ValueError` where it would write today's date"
+    options, there = (chat if isinstance(chat, dict) else {}), tokenizer.chat_template
+    if chat is False or chat is None: return options
+    if not there: raise ValueError(
+        "the tokenizer has no chat template, which chat=True needs: set "
+        "tokenizer.chat_template, or give whole prompts")
+    if "strftime_now" in str(there) and "date_string" not in options: raise ValueError(
+        "the chat template writes today's date into every prompt, and a calibration "
+        'would hold for a day: give one, chat=dict(date_string="26 Jul 2024")')
+    return options
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class PromptTexts(Texts): "Prompts and what follows them, as ids"

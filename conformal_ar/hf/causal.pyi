@@ -8,6 +8,19 @@ from transformers import DynamicCache
 from .adapter import HFModel
 from .onnx import Compiled
 from .texts import Texts
+def chat_prompts(tokenizer: object, inputs: list, **options) -> list:
+    """The prompts that a chat template makes; `TypeError` for what is no message.
+    `ValueError` for messages that the template refuses
+
+    tokenizer: With a chat template
+    inputs: Texts of a user, or lists of messages"""
+    ...
+def chat_options(tokenizer: object, chat: bool | dict) -> dict:
+    """Arguments of a chat template; `ValueError` where it would write today's date
+
+    tokenizer: Of the model
+    chat: Put inputs into its chat template? Or the template's arguments"""
+    ...
 class PromptTexts(Texts):
     """Prompts and what follows them, as ids"""
     def _ids(self, texts, target=False):

@@ -10,7 +10,7 @@ import re, torch
 from pathlib import Path
 
 from .onnx import chosen_engine, has_onnx, open_compiled
-from .placement import choose_device
+from .precision import choose_device
 from .texts import shipped_models
 
 # %% ../../nbs/hf/14_hub.ipynb #ced1e6fa

@@ -204,7 +204,7 @@ def open_compiled(
 )->Compiled|None: # None where its files are not those of the calibration
     "A shipped model, compiled"
     from safetensors.torch import load_file
-    from conformal_ar.hf.seq2seq_graphs import GRAPHS
+    from conformal_ar.hf.graphs import GRAPHS
     stored = read_shipped(name)
     if stored.get("files") != files_hash(name): return None
     one = next(one for one in stored["lists"] if one["dtype"] == "float32")

@@ -12,7 +12,7 @@ import hashlib, json, weakref
 import torch
 from tokenizers import Tokenizer as FastTokenizer
 
-from .placement import words_sum
+from .precision import words_sum
 from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/02_supported.ipynb #b07375a7

@@ -15,15 +15,13 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Callable, Iterable, Iterator
-
 import numpy as np
 from fastcore.basics import patch
-
+from conformal_ar.files.csv_jsonl import (
+    BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows,
+    jsonl_text, table_start)
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
-from ..files.csv_jsonl import (BadRow, at, csv_header,
-    csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start)
-from ..files.formats import check_format
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):

@@ -50,7 +50,7 @@ class AdditionsTask(Task):
         return CleanInputs(model, self.clean_input)
 
     def train(self, *args, **options):
-        from conformal_ar.tasks.additions_training import train_additions
+        from conformal_ar.tasks.additions_model import train_additions
         return train_additions(*args, **options)
 
 # %% ../../nbs/tasks/15_known_tasks.ipynb #10fbd10f

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from .smiles_tokens import (
+from .smiles_spellings import (
     smiles_pieces, smiles_tokenizer, smiles_tokens)
 from .training import Muon, Run, sized_batches, text_losses
 
@@ -106,7 +106,7 @@ def train_smiles(
             f"unknown preset {preset!r}: known are {', '.join(SMILES_PRESETS)}")
         preset = SMILES_PRESETS[preset]
     if data is None:
-        from conformal_ar.tasks.reaction_archives import load_reactions
+        from conformal_ar.tasks.reaction_files import load_reactions
         data = load_reactions()
     folder = Path(output_dir or f"runs/reactions-smiles-{preset.name}")
     pairs = list(zip(data["train"].inputs, data["train"].targets))
