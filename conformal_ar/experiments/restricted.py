@@ -117,11 +117,11 @@ def main(words:list=None):
         pairs, max_len, draws = load_additions()["held_out"], 9, 40
         x, y = pairs.inputs, pairs.targets
     else:
-        from conformal_ar.tasks.reaction_archives import load_reactions
+        from conformal_ar.tasks.reaction_files import load_reactions
         pairs, draws = load_reactions("partial")["held_out"], 20
         x, y, max_len = pairs.inputs, pairs.targets, 40
     parts, a = [], 0
-    sizes = (1500, 600, 600) if args.task == "additions" else (300,)*3
+    sizes = (1500, 600, 600) if args.task == "additions" else (500, 300, 300)
     for n in args.sizes or sizes:
         parts.append((x[a:a + n], y[a:a + n]))
         a += n
