@@ -73,7 +73,7 @@ class ModelDraws:
     def texts(self, draws: Draws):
         """Texts and qualities of `draws`; one that did not end has a quality of 0"""
         ...
-def side_by_side(rows: list, coverage: float, confidence: float=0.9, splits: int=100, rule: str='sum') -> list:
+def side_by_side(rows: list, coverage: float, confidence: float=0.9, splits: int=40, rule: str='sum') -> list:
     """Exact on average, by the Beta law, and by Learn then Test with and without floors
 
     rows: [n] rows of draws_table with reference
