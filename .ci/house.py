@@ -176,7 +176,7 @@ def shown(cell): return not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(
 
 def appendix():
     "Pages of the sidebar's appendix, which are looked up rather than read"
-    text = (nbs/"sidebar.yml").read_text(encoding="utf-8").partition("Appendix")[2]
+    text = (nbs/"sidebar.yml").read_text(encoding="utf-8").partition("section: Appendix")[2]
     return {nbs/o for o in re.findall(r"[\w/]+\.ipynb", text)}
 
 def open_cells(path):

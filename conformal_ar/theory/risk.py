@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'binomial_p_values',
-           'hoeffding_bentkus_p_values', 'fixed_order', 'risk_p_values', 'tested_threshold', 'loss_p_values',
-           'learn_then_test']
+           'hoeffding_bentkus_p_values', 'fixed_order', 'risk_p_values', 'tested_threshold', 'learn_then_test']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from typing import NamedTuple, Sequence
