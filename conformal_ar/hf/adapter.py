@@ -208,7 +208,7 @@ def compiled(self:HFModel)->Compiled:
     """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
     `TypeError` for a model that cannot"""
     if self.device.type == "cuda":
-        from conformal_ar.hf.caches import captured
+        from conformal_ar.hf.captured import captured
         return captured(self)
     chosen_engine("onnx")
     from conformal_ar.hf.graphs import DECODERS # as there is onnx
