@@ -22,7 +22,9 @@ from conformal_ar.chem.edit_model import (
 from conformal_ar.chem.reaction_inputs import check_source
 from conformal_ar.hf.onnx import chosen_engine, has_onnx
 from conformal_ar.hf.texts import pad_rows
+from conformal_ar.hf.placement import choose_device
 from conformal_ar.search.autoregressive import stepwise_scores
+from conformal_ar.search.inputs_and_ids import to_device
 from conformal_ar.search.threshold import threshold_search
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #5b71269f
@@ -43,7 +45,7 @@ class EditScripts:
     score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
     def __init__(self, net:object): # EditNet, or CompiledEdits
-        self.net, self.device = net.eval(), torch.device("cpu")
+        self.net, self.device = net.eval(), torch.device("cpu") # where tables lie
         self.max_target_len = net.config.max_len
 
     def encode(self, texts):
@@ -64,7 +66,7 @@ class EditScripts:
         "SHA-256 of sizes and weights"
         found = sha256(repr(self.net.config).encode())
         for name, p in sorted(self.net.state_dict().items()):
-            found.update(name.encode() + p.float().numpy().tobytes())
+            found.update(name.encode() + p.float().cpu().numpy().tobytes())
         return found.hexdigest()
 
     def score(self, inputs, targets):
@@ -94,7 +96,8 @@ def _masked(self:EditScripts, logits, rules, owner, tokens, floor):
 def start(self:EditScripts, inputs, floor=None):
     "Read the sources; log-probabilities of the first tokens"
     rules = [script_rules(x) for x in inputs]
-    memory = self.net.encode(*batch_graphs([atom_graph(r.flat) for r in rules]))
+    graphs = batch_graphs([atom_graph(r.flat) for r in rules])
+    memory = self.net.encode(*(to_device(x, self.net.device) for x in graphs))
     tokens, owner = torch.full((len(rules), 1), PAD), torch.arange(len(rules))
     slots = torch.full((len(rules), self.net.config.slots), -1)
     state = _State(memory, rules, owner, tokens, slots, None)
@@ -103,10 +106,12 @@ def start(self:EditScripts, inputs, floor=None):
 # %% ../../nbs/chem/05_edit_answers.ipynb #66f001d4
 @patch
 def _go_on(self:EditScripts, s, kept, floor):
-    "One step of the decoder from some rows of the past"
-    logits, past = self.net(s.memory, s.tokens[:, -1:], s.slots[:, None], s.past,
-                            s.owner, kept)
-    log_probs = self._masked(logits[:, -1], s.rules, s.owner, s.tokens, floor)
+    "One step of the decoder from some rows of the past; rules are the host's"
+    there = self.net.device
+    tokens, slots = to_device(s.tokens[:, -1:], there), to_device(s.slots, there)
+    kept = None if kept is None else to_device(kept, there)
+    logits, past = self.net(s.memory, tokens, slots[:, None], s.past, s.owner, kept)
+    log_probs = self._masked(logits[:, -1].cpu(), s.rules, s.owner, s.tokens, floor)
     return replace(s, past=past), log_probs
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #ec3538e3
@@ -169,8 +174,9 @@ def save_edits(
 def load_edits(
     folder:str|Path|None=None, # Of save_edits; None: the shipped model
     engine:str|None=None, # Either onnx or torch; None: onnx where the extra is there
+    device:str|None=None, # Of the network, such as cuda, for many sources; None: cpu
 )->EditScripts:
-    "Read a model; it computes in float32, on the CPU"
+    "Read a model; it computes in float32, rules and search are the host's"
     here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
     folder = folder or here.parents[1]/"models/reactions"
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
@@ -179,9 +185,10 @@ def load_edits(
     weights = {k: w*kept.get(f"{k}.scale", 1.) for k, w in kept.items()
                if not k.endswith(".scale")}
     config = EditConfig(**config)
-    if chosen_engine(engine) != "torch" and has_onnx():
+    device = choose_device(device or "cpu")
+    if device.type == "cpu" and chosen_engine(engine) != "torch" and has_onnx():
         from conformal_ar.chem.edit_graphs import CompiledEdits
         return EditScripts(CompiledEdits(config, weights))
     net = EditNet(config)
     net.load_state_dict(weights)
-    return EditScripts(net)
+    return EditScripts(net.to(device))

@@ -46,7 +46,7 @@ class EditScripts:
         """Read the sources; log-probabilities of the first tokens"""
         ...
     def _go_on(self, s, kept, floor):
-        """One step of the decoder from some rows of the past"""
+        """One step of the decoder from some rows of the past; rules are the host's"""
         ...
     def extend(self, state, rows, tokens, floor=None):
         """Continue some rows by a token each; `ValueError` beyond the longest script"""
@@ -70,9 +70,10 @@ def save_edits(net: EditNet, folder: str | Path):
     net: On any device, in any dtype
     folder: Made if need be"""
     ...
-def load_edits(folder: str | Path | None=None, engine: str | None=None) -> EditScripts:
-    """Read a model; it computes in float32, on the CPU
+def load_edits(folder: str | Path | None=None, engine: str | None=None, device: str | None=None) -> EditScripts:
+    """Read a model; it computes in float32, rules and search are the host's
 
     folder: Of save_edits; None: the shipped model
-    engine: Either onnx or torch; None: onnx where the extra is there"""
+    engine: Either onnx or torch; None: onnx where the extra is there
+    device: Of the network, such as cuda, for many sources; None: cpu"""
     ...

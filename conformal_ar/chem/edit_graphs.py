@@ -89,6 +89,8 @@ class EditGraphs(Seq2SeqGraphs):
 # %% ../../nbs/chem/11_edit_graphs.ipynb #ed970009
 class CompiledEdits:
     "The network of edits in ONNX Runtime: `config` has sizes, `weights` are by name"
+    device = torch.device("cpu")
+
     def __init__(self, config:EditConfig, weights:dict):
         self.config, self._weights = config, weights
         arrays = {name: w.float().numpy() for name, w in weights.items()}

@@ -20,6 +20,7 @@ from conformal_ar.chem.edits import (
     KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule, read_script,
     script_tokens, source_molecule, twins)
 from conformal_ar.hf.texts import pad_rows
+from conformal_ar.search.inputs_and_ids import to_device
 from conformal_ar.tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b
@@ -348,12 +349,13 @@ class _Rows(NamedTuple):
     def apart(self, x): # Back
         return x if self.owner is None else x[self.owner, self.place][:, None]
 
-def _rows(owner, sources):
-    "Where rows stand among those of their sources"
+def _rows(owner, sources, device):
+    "Where rows stand among those of their sources, counted on the host"
     order = owner.argsort(stable=True)
     counts = owner.bincount(minlength=sources)
     place = torch.empty_like(owner)
     place[order] = torch.arange(len(owner)) - (counts.cumsum(0) - counts)[owner[order]]
+    owner, place = (to_device(x, device) for x in (owner, place))
     return _Rows(owner, place, (sources, int(counts.max())))
 
 # %% ../../nbs/chem/04_edit_model.ipynb #ded8e01d
@@ -405,6 +407,9 @@ class EditNet(nn.Module):
             nn.init.normal_(e.weight, std=std)
         nn.init.zeros_(self.slot.weight)
         self.relation.weight.data = _near(c.heads)
+
+    @property
+    def device(self): return self.offsets.device
 
 # %% ../../nbs/chem/04_edit_model.ipynb #5ffe3f64
 def _near(heads):
@@ -476,14 +481,16 @@ def forward(self:EditNet,
     tokens:torch.Tensor, # [R, T] after which to go on, the first of all is padding
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
     past:tuple|None=None,    # Keys and values of the tokens before
-    owner:torch.Tensor=None, # [R] source of each row of one token; None: a row each
+    owner:torch.Tensor=None, # [R] on the host, source of each row; None: a row each
     kept:torch.Tensor=None,  # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values
     "Logits of the next tokens: words, then atoms"
     place = 0 if past is None else past[0][0].shape[2]
     if kept is not None: past = tuple(tuple(x[kept] for x in p) for p in past)
-    rows = _Rows() if owner is None else _rows(owner, len(memory.there))
-    x, longer = self._embed(memory.states, tokens, place, owner), []
+    rows = _Rows()
+    if owner is not None: rows = _rows(owner, len(memory.there), tokens.device)
+    owner, longer = rows.owner, []
+    x = self._embed(memory.states, tokens, place, owner)
     if owner is None: owner = torch.arange(len(tokens), device=tokens.device)
     codes, T = self.slot_codes(memory.related, slots, owner), tokens.shape[1]
     bias = rows.together(self.slot(codes).sum(2)).permute(0, 3, 1, 2)

@@ -133,8 +133,8 @@ class _Rows(NamedTuple):
     shape: tuple = ...
     def together(self, x): ...
     def apart(self, x): ...
-def _rows(owner, sources):
-    """Where rows stand among those of their sources"""
+def _rows(owner, sources, device):
+    """Where rows stand among those of their sources, counted on the host"""
     ...
 class _Encoder(nn.Module):
     """One block of the encoder"""
@@ -169,6 +169,8 @@ class EditNet(nn.Module):
     word_out: Any
     words: Any
     def __init__(self, config: EditConfig=EditConfig()): ...
+    @property
+    def device(self): ...
     def encode(self, features: torch.Tensor, there: torch.Tensor, related: torch.Tensor) -> Memory:
         """Read sources
 
@@ -193,7 +195,7 @@ class EditNet(nn.Module):
         tokens: [R, T] after which to go on, the first of all is padding
         slots: [R, T, S] as for slot_codes, each token counted
         past: Keys and values of the tokens before
-        owner: [R] source of each row of one token; None: a row each
+        owner: [R] on the host, source of each row; None: a row each
         kept: [R] rows of the past; None: all"""
         ...
 def _near(heads):

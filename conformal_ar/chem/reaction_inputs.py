@@ -197,6 +197,7 @@ def check_source(text:str):
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant")
     _check_given(source)
+    _check_groups(source)
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ea
 _no_metal = "H C N O F Si P S Cl Ge As Se Br Te I".split()
@@ -209,6 +210,20 @@ def _check_given(source):
         if kind == "DATIVE" and end in _no_metal: raise BadReaction(
             f"-> is a bond, which is given to a metal or boron, not to {end}; the "
             "arrow before a product is >>")
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ee
+_groups = dict(Ac="acetyl", Am="amyl", Fm="fluorenylmethyl", Np="neopentyl",
+               Pr="propyl", Th="thienyl", Ts="tosyl") # elements, too
+
+def _check_groups(source):
+    "`BadReaction` where `source` has a group by its letters, those of a metal"
+    there = re.search(rf"\[({'|'.join(_groups)})\]", source)
+    mol = read_molecule(source) if there else None
+    for a in mol.GetAtoms() if mol else ():
+        group = None if a.GetFormalCharge() else _groups.get(a.GetSymbol())
+        if group and a.GetDegree() == 1: raise BadReaction(
+            f"[{a.GetSymbol()}] is an element, with one bond here: if {group} is "
+            "meant, write its atoms")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ec
 def _molecule(text):

@@ -60,6 +60,10 @@ _no_metal: Any
 def _check_given(source):
     """`BadReaction` for a bond that is given to another atom than a metal or boron"""
     ...
+_groups: Any
+def _check_groups(source):
+    """`BadReaction` where `source` has a group by its letters, those of a metal"""
+    ...
 def _molecule(text):
     """The canonical SMILES of a molecule; an error that says what is wrong with it"""
     ...

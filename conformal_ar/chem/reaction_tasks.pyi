@@ -82,7 +82,7 @@ class ReactionsTask(MoleculesTask):
     demo_procedures: Any
     def opens(self, folder): ...
     def open(self, device=None, dtype=None, engine=None, folder=None):
-        """The model of edits; `ValueError` for a device that is not the CPU"""
+        """The model of edits; on the CPU unless a `device` is named"""
         ...
     def procedure(self, kind):
         """`ProductSets`; `ValueError` where it is not of the kind"""

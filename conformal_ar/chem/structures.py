@@ -145,6 +145,8 @@ def read_block(block:str):
         if a.HasQuery(): a.SetAtomicNum(0) # it stands for several
     if any(b.HasQuery() for b in mol.GetBonds()):
         raise ValueError("a bond stands for several kinds of bonds: draw one")
+    if any(b.HasProp("_MolFileBondEndPts") for b in mol.GetBonds()):
+        raise ValueError("a bond ends at one of several atoms: draw one")
     kinds = [g.GetProp("TYPE") for g in Chem.GetMolSubstanceGroups(mol)]
     odd = {*kinds} & {"SRU", "MON", "MER", "COP", "CRO", "GRA", "MOD", "ANY"}
     if odd or mol.HasProp("_molLinkNodes"): raise ValueError(
