@@ -22,7 +22,7 @@ from conformal_ar.chem.edit_model import (
 from conformal_ar.chem.reaction_inputs import check_source
 from conformal_ar.hf.onnx import chosen_engine, has_onnx
 from conformal_ar.hf.texts import pad_rows
-from conformal_ar.hf.placement import choose_device
+from conformal_ar.hf.precision import choose_device
 from conformal_ar.search.autoregressive import stepwise_scores
 from conformal_ar.search.inputs_and_ids import to_device
 from conformal_ar.search.threshold import threshold_search

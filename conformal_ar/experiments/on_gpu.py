@@ -10,14 +10,12 @@ import copy, json, shlex, sys
 from argparse import ArgumentParser
 from dataclasses import replace
 from tempfile import TemporaryDirectory
-
 import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
-from transformers import (AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig,
-                          T5Config)
-
-from conformal_ar.experiments.timing import alternate, timed
+from transformers import (
+    AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, T5Config)
+from conformal_ar.experiments.bench import alternate, timed
 from conformal_ar.files.whole_files import write_results
 from conformal_ar.hf.causal import HFCausal
 from conformal_ar.hf.seq2seq import HFSeq2Seq
@@ -26,8 +24,7 @@ from conformal_ar.procedures.loading import load
 from conformal_ar.search.beams import beam_search
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.additions import load_additions
-from conformal_ar.tasks.additions_model import PAPER
-from conformal_ar.tasks.additions_training import train_additions
+from conformal_ar.tasks.additions_model import PAPER, train_additions
 
 # %% ../../nbs/experiments/13_on_gpu.ipynb #9b000006
 SIZES = dict(
