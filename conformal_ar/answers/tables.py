@@ -58,13 +58,14 @@ def _rows_of_columns(columns):
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 # %% ../../nbs/answers/00_tables.ipynb #6d603772
+LISTS = list, tuple, np.ndarray
+
 def _blank(v): return v is None or isinstance(v, str) and not v.strip() or v != v
 
 def _answers_of(row):
     "The answers of a row, as dictionaries"
     own = {c: row[c] for c in OF_ANSWERS if c in row}
-    lists = list, tuple, np.ndarray
-    many = {c: list(v) for c, v in own.items() if isinstance(v, lists)}
+    many = {c: list(v) for c, v in own.items() if isinstance(v, LISTS)}
     if not many: return [] if own and all(map(_blank, own.values())) else [own]
     if len({len(v) for v in many.values()}) > 1 or len(many) < len(own):
         said = ", ".join(f"{c} {len(many[c]) if c in many else 'one'}" for c in own)
@@ -95,6 +96,8 @@ def read_judgement(
 def _text(v):
     if _blank(v): raise ValueError("there is no answer")
     return v if isinstance(v, str) else str(v)
+
+def _item(v): return v if v == "" else _text(v) # of a list: an answer may be empty
 
 def _place(v):
     "A whole number, or None"
@@ -133,7 +136,9 @@ def read_answers(
             number[key] = len(inputs)
             inputs.append(key)
             own.append({c: v for c, v in row.items() if c not in OF_ANSWERS})
-        try: more = [[_read[c](a.get(c)) for c in kept] for a in _answers_of(row)]
+        read = _read | dict(answer=_item) if isinstance(row.get("answer"), LISTS) else (
+            _read)
+        try: more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row)]
         except ValueError as e: bad.setdefault(str(e), []).append(i)
         else:
             found += more
@@ -201,7 +206,7 @@ def references_of(
 )->list:
     "The references of an input; `ValueError` for none"
     found = table.own["reference"][i]
-    found = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
+    found = list(found) if isinstance(found, LISTS) else [found]
     if found and all(isinstance(r, str) and r for r in found): return found
     raise ValueError(f"input {table.inputs[i]!r:.60} has no reference, or one that is "
                      "no text")

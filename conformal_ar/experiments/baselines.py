@@ -6,6 +6,7 @@
 __all__ = ['compare_baselines']
 
 # %% ../../nbs/experiments/07_baselines.ipynb #82bc9d6c
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from typing import Sequence
@@ -16,11 +17,9 @@ import torch
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..theory.guarantee import clopper_pearson_lower, Guarantee
-from .draws import (
-    RULES, Draws, accepted, draw_samples, hits, set_confidence)
 from .equal_coverage import (
     EqualCoverage, calibrations, decode_within, draw_orders, dropped_pairs)
-from .sampling import ROUNDING, ConformalSampling
+from .sampling import Draws, DrawRule, draw_samples, hits
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.subsets import ConformalBeamSubsets
 from ..theory.tolerance import tolerance_region
@@ -28,21 +27,23 @@ from ..theory.tolerance import tolerance_region
 # %% ../../nbs/experiments/07_baselines.ipynb #f1fb4df3
 def _work(cp, asked, thresholds, floors=None):
     "[T, n] set sizes and decoder rows of drawing until each threshold"
-    known = set_confidence(asked, cp.rule, cp.floor, cp.quality)
-    least = -np.asarray(thresholds)*(1 + ROUNDING)
+    known = cp.confidence_after(asked)
+    least = -np.asarray(thresholds)*(1 + 1e-4) # more than rounding in other batches
     before = np.array([(known <= t).sum(1) for t in least]) # it never falls
     last = before.clip(max=known.shape[1] - 1)
     def until(counts, at): return np.take_along_axis(counts, at[:, None], 1)[:, 0]
     counts, members, sizes = asked.rows.cumsum(1), {}, []
     for at, floor in zip(last, [cp.floor]*len(last) if floors is None else floors):
         if floor not in members:
-            members = {floor: accepted(asked, floor, cp.quality).cumsum(1)}
+            one = copy(cp)
+            one.floor = floor
+            members = {floor: one.accepted(asked).cumsum(1)}
         sizes.append(until(members[floor], at))
     return np.array(sizes), np.array([until(counts, at) for at in last])
 
 # %% ../../nbs/experiments/07_baselines.ipynb #c400ca12
 def choose_floor(
-    cp:ConformalSampling,   # With its coverage; its floor is replaced
+    cp:DrawRule,            # With its coverage; its floor is replaced
     draws:Draws,            # Of a tuning split
     targets:torch.Tensor,   # [n, L] ids of its targets
     quantiles:Sequence=(0, .002, .005, .01, .02, .05, .1), # Floors to try
@@ -77,8 +78,7 @@ def sampling_entry(
     work = []
     def make(c):
         alpha = Fraction(dropped_pairs(c, n_cal, L), n_cal + 1)
-        cp = ConformalSampling(model, alpha=alpha, max_len=L, draws=m, rule=rule,
-                               quality=quality)
+        cp = DrawRule(model, alpha=alpha, max_len=L, rule=rule, quality=quality)
         if reject: cp.floor = choose_floor(cp, samples["tuning"], ids["tuning"])
         return cp
     def scores_of(cp):
@@ -111,7 +111,7 @@ def scope_entry(
 )->EqualCoverage|None: # With sizes and rows, while feasible
     "SCOPE-Gen over repeated calibrations (Kladny, Schölkopf & Muehlebach 2024)"
     (_, m, L), runs = samples["pool"].tokens.shape, {}
-    cp = ConformalSampling(model, coverage=0.5, max_len=L, draws=m, rule=rule)
+    cp = DrawRule(model, coverage=0.5, max_len=L, rule=rule)
     hit = hits(samples["pool"], ids["pool"], model.pad_token_id)
     per_token = samples["pool"].scores[np.arange(len(hit)), hit.argmax(1)]
     per_token = np.where(hit.any(1), per_token, -np.inf)
@@ -250,7 +250,8 @@ def compare_baselines(
             for i, (k, v) in enumerate(inputs.items())}
     for m in draws:
         samples = {k: d.first(m) for k, d in most.items()}
-        ways = [(r,) for r in RULES] + [("sum", True), ("sum", True, "normalized")]
+        ways = [("count",), ("max",), ("sum",), ("sum", True),
+                ("sum", True, "normalized")]
         found += [sampling_entry(model, samples, *same, *way) for way in ways]
         found.append(scope_entry(model, samples, *same))
     return [entry for entry in found if entry is not None]

@@ -8,6 +8,7 @@ __all__ = ['HFModel', 'no_progress_bar']
 # %% ../../nbs/hf/01_adapter.ipynb #4a843ccb
 import json, re
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from .supported import (
 from .texts import Ids, Texts, own_tokenizer, shipped_models
 from ..search.inputs_and_ids import real_tokens
 from ..search.score_checks import check_adapter
+from ..theory.checks import warn_caller
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
@@ -268,6 +270,9 @@ def _size_needed(path):
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
     "`OSError` for files of a folder that are pointers of Git LFS, or were cut off"
+    if (Path(folder)/"adapter_config.json").exists() and not find_spec("peft"):
+        raise OSError(f"{folder} has weights of an adapter, such as LoRA: pip install "
+                      "peft, and merge them into the model")
     for path in sorted(Path(folder).iterdir()):
         if path.suffix not in (".safetensors", ".json", ".model"): continue
         with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
@@ -278,11 +283,14 @@ def check_folder(folder:str|Path): # Of a model
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
                           "it again")
 
-
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
 def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
-    "`OSError` for weights that were not loaded, and would be random"
+    """`OSError` for weights that were not loaded, and would be random.
+    A warning for those that a model has no place for"""
     missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
+    if others and not missing: warn_caller(
+        f"{name}: {len(others)} weights have no place in the model, such as "
+        f"{others[0]}: does its configuration name too few layers?")
     if not missing: return
     more = (f"; {len(others)} others have no place, such as {others[0]}: save what "
             "torch.compile or DataParallel wrapped") if others else ""
@@ -322,10 +330,12 @@ def from_pretrained(cls:HFModel,
             model, found = cls.auto.from_pretrained(folder, **weights)
             tokenizer = own_tokenizer(folder)
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, RuntimeError) as e:
         why = str(e)
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
+        if "ignore_mismatched_sizes" in why: # a report is logged above
+            why = "its weights have other sizes than its configuration says"
         raise OSError(f"cannot load {str(name)!r}: it is neither a model of this "
             f"package ({', '.join(shipped_models())}), nor a folder with a model and a "
             "tokenizer, nor a model on the hub that "
@@ -333,7 +343,6 @@ def from_pretrained(cls:HFModel,
     check_loaded(name, found)
     if here: check_words(folder, tokenizer)
     return cls(model, tokenizer, device=device, **kwargs)
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #7c1a53ea
 @patch

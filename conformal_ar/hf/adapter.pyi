@@ -123,7 +123,8 @@ def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
 def check_loaded(name: str, found: dict):
-    """`OSError` for weights that were not loaded, and would be random"""
+    """`OSError` for weights that were not loaded, and would be random.
+    A warning for those that a model has no place for"""
     ...
 WORDS: str
 def check_words(folder: str | Path, tokenizer: object):
