@@ -46,7 +46,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "differences from the paper": "guides/questions", "ties": "theory/conformal theory/tolerance search/sets procedures/simulation",
     "canonical SMILES": "procedures/equivalence chem/molecules tasks/smiles_spellings", "python version": "index",
     "licence": "index", "data split": "tasks/reactions", "GPT-4": "guides/questions",
-    "OpenAI API": "guides/questions hf/vllm", "list of candidates": "guides/questions procedures/candidates", "beam width": "guides/questions procedures/subsets",
+    "OpenAI API": "guides/questions hf/vllm", "list of candidates": "guides/questions procedures/procedure", "beam width": "guides/questions procedures/subsets",
     "data licence": "guides/questions", "exchangeable": "theory/conformal guides/questions", "iid": "theory/conformal",
     "privacy": "guides/questions cli/app", "confidential data": "guides/questions", "upload": "guides/questions cli/app",
     "thread safe": "guides/questions", "web service": "guides/questions", "REST API": "guides/questions cli/app_page", "deploy": "guides/questions",

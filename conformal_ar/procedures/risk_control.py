@@ -12,10 +12,9 @@ import numpy as np
 from fastcore.basics import patch
 
 from .calibration import Calibrated, Calibration
-from .calibration_checks import check_calibrated
 from .losses import (
     fit_risks, loss_of, LOSSES, risk_event, risk_shares, set_losses)
-from ..theory.groups import by_length, group_rows
+from ..theory.groups import by_length, group_rows, pair_groups
 from ..theory.guarantee import Guarantee
 from ..theory.risk import missed_share, step_losses
 
@@ -61,24 +60,18 @@ class RiskControl(Calibration):
     def scores(self, pairs, **kwargs):
         "As of all procedures; with risk, losses are kept aside"
         if self.risk is None: return super().scores(pairs, **kwargs)
-        each = np.array(self.target_scores(pairs, **kwargs)[:, -1], float)
-        if not self.max_lines: each[~pairs.possible] = -np.inf
+        each = self.searcher.target_scores(self.model, pairs, **kwargs)[:, -1]
+        if not self.holds_all: each[~pairs.possible] = -np.inf
         first = np.searchsorted(pairs.owner, np.arange(1, len(pairs.inputs)))
         each = np.split(each, first)
         self.__dict__["_losses"] = self.pair_losses(pairs, each, **kwargs)
         best = np.array([[s.max()] for s in each])
-        return best, self.group_labels(pairs.inputs, None)
-
-    def fit_again(self, found:dict):
-        "`found` at the coverage of now; a risk stays as it was found"
-        return found if self.risk is not None else super().fit_again(found)
+        return best, pair_groups(self.group, pairs.inputs, None)
 
     def evaluate(self, inputs, targets=None, **kwargs):
         "What sets achieve on test pairs: their coverage, or their loss"
         if self.risk is None: return super().evaluate(inputs, targets, **kwargs)
-        check_calibrated(self)
-        pairs = self.read(inputs, targets)
-        if self.probe: self.probe.look(self.model, always=True)
+        pairs = self.test_pairs(inputs, targets)
         table = self.search(pairs.inputs, **kwargs)
         lost = self.losses_of(table, pairs)
         return LossEvaluation.of(lost, table.set_sizes, self.guarantee)
@@ -87,7 +80,7 @@ class RiskControl(Calibration):
 @patch
 def check_risks(self:RiskControl):
     "`ValueError` for what risks do not go with"
-    if not self.shares: return
+    if self.risk is None: return
     texts = [k for k in self.shares if k not in ("missed", "size")]
     both = "size" in self.shares or len(self.shares) > 1
     for wrong, why in (
@@ -96,9 +89,9 @@ def check_risks(self:RiskControl):
         (isinstance(self.group, by_length), "an input's loss has no length: take a "
          "group of the input"),
         (texts and self.canonicalize, "losses of texts go without canonicalize="),
-        (self.max_lines and "size" in self.shares, "sets have at most max_lines lines "
+        (self.holds_all and "size" in self.shares, "sets have at most max_lines lines "
          "already: leave out size"),
-        (self.max_lines and any(map(callable, texts)), "a function of texts knows no "
+        (self.holds_all and any(map(callable, texts)), "a function of texts knows no "
          f"open lines: take {', '.join(LOSSES)} or missed with max_lines")):
         if wrong: raise ValueError(why)
 
@@ -112,7 +105,7 @@ def found_texts(self:RiskControl,
     texts = self.model.decode(table.tokens) if len(table) else []
     begun = np.zeros(len(table), bool)
     if table.open_scores is not None: begun = ~np.isnan(table.open_scores)
-    scores = self.row_scores(table)[:, 0]
+    scores = self.searcher.row_scores(table)[:, 0]
     edges = np.searchsorted(table.owner, np.arange(table.n_inputs + 1))
     return [(scores[a:b], texts[a:b], begun[a:b]) for a, b in zip(edges, edges[1:])]
 
@@ -146,9 +139,10 @@ def pair_losses(self:RiskControl,
     n, found = len(each), {}
     if "missed" in self.shares: found["missed"] = missed_share(each)
     asked = [k for k in self.shares if k != "missed"]
-    if self.max_lines and asked: return found | self._line_losses(pairs, asked, kwargs)
+    if self.holds_all and asked: return found | self._line_losses(pairs, asked, kwargs)
     if not asked: return found
-    table = self.decode(pairs.inputs, np.full((n, 1), self.least), **kwargs)
+    table = self.searcher.find(
+        self.model, pairs.inputs, np.full((n, 1), self.least), **kwargs)
     scores, texts, _ = zip(*self.found_texts(table))
     for k in asked: found[k] = set_losses(scores, texts, pairs.texts, k, most=self.most)
     return found
@@ -159,7 +153,8 @@ def _line_losses(self:RiskControl, pairs, asked, kwargs):
     "Losses of sets of lines, searched at each threshold of GRID"
     lost = {k: [] for k in asked}
     for t in GRID:
-        sets = self.found_texts(self.decode(pairs.inputs, np.array([t]), **kwargs))
+        sets = self.found_texts(self.searcher.find(
+            self.model, pairs.inputs, np.array([t]), **kwargs))
         for k in asked: lost[k].append([
             loss_of(s, right, k, b) for (_, s, b), right in zip(sets, pairs.texts)])
     at = [GRID]*len(pairs.inputs)
@@ -167,9 +162,11 @@ def _line_losses(self:RiskControl, pairs, asked, kwargs):
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00024
 @patch
-def calibrated(self:RiskControl, scores, labels=None):
+def calibrate_scores(self:RiskControl, scores, labels=None):
     "Thresholds and guarantees, from `scores` [N, 1] and, with groups, `labels` [N]"
-    if self.risk is None: return super(RiskControl, self).calibrated(scores, labels)
+    if self.risk is None:
+        return super(RiskControl, self).calibrate_scores(scores, labels)
+    self._found = None
     best = np.asarray(scores, float).reshape(len(scores), -1)[:, -1]
     losses = self.__dict__.pop("_losses", None)
     if losses is None and {*self.shares} == {"missed"}:
@@ -177,8 +174,10 @@ def calibrated(self:RiskControl, scores, labels=None):
     if losses is None: raise ValueError("scores alone tell nothing of this loss: call "
                                         "calibrate with inputs and targets")
     rows = group_rows(self.group, labels, len(best))
-    return {label: self._fit_losses(best[r], {k: v.of(r) for k, v in losses.items()},
-                                    len(rows)) for label, r in rows.items()}
+    self._found = {label: self._fit_losses(
+        best[r], {k: v.of(r) for k, v in losses.items()}, len(rows))
+        for label, r in rows.items()}
+    return self
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00025
 @patch

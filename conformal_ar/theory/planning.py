@@ -8,14 +8,13 @@ __all__ = ['one_risk', 'pac_rank', 'Plan', 'plan', 'coverage_band']
 # %% ../../nbs/theory/04_planning.ipynb #4b488eb7
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import ceil, log
 
 import numpy as np
 import scipy
 
 from .checks import check_count, check_risk
 from .conformal import conformal_rank
-from .feasible_checks import refuse_confidence, refuse_coverage
 from .guarantee import Guarantee
 
 # %% ../../nbs/theory/04_planning.ipynb #9d2eb4ca
@@ -49,7 +48,10 @@ def pac_rank(
         k = (low + high)//2
         if scipy.stats.beta.ppf(delta, n + 1 - k, k) >= goal: low = k
         else: high = k
-    if low == 0: refuse_confidence(goal, n, delta)
+    if low == 0: raise ValueError(
+        f"{n} calibration pairs cannot give a coverage of {goal:g} with probability "
+        f"{1 - delta:g}: at most {delta**(1/n):.4g}; {goal:g} takes n_cal >= "
+        f"{ceil(log(delta)/log(goal))}")
     return low
 
 # %% ../../nbs/theory/04_planning.ipynb #8873f705
@@ -71,6 +73,18 @@ class Plan:
                 f"{self.guarantee.coverage:.4f} on average, {self.pac.coverage:.4f} "
                 f"with probability {self.confidence:g})")
 
+# %% ../../nbs/theory/04_planning.ipynb #f95103a3
+def _refuse_coverage(coverage, n, k, steps):
+    "`ValueError` that says what can be guaranteed, and what the coverage takes"
+    need = ceil(steps/(1 - check_risk(coverage, "coverage"))) - 1
+    most = Fraction(max(0, n + 1 - steps), n + 1)
+    each = f"each of the {steps} steps" if steps > 1 else "a threshold"
+    raise ValueError(
+        f"a coverage of {float(coverage):g} lets {k or 'none'} of {n} calibration "
+        f"pairs be dropped, but {each} must drop one: at most {most} "
+        f"({float(most):.4f}) can be guaranteed, or take n_cal >= {need}"
+        f"{', or fewer steps' if steps > 1 else ''}")
+
 # %% ../../nbs/theory/04_planning.ipynb #f1039104
 def plan(
     coverage:float,             # Of the whole sequence, in (0, 1)
@@ -81,7 +95,7 @@ def plan(
     "From a coverage to the most scores that may be dropped, split evenly over steps"
     if confidence is None: k = conformal_rank(one_risk(coverage=coverage), n_cal)
     else: k = pac_rank(coverage, n_cal, confidence)
-    if k < check_count(steps, "steps"): refuse_coverage(coverage, n_cal, k, steps)
+    if k < check_count(steps, "steps"): _refuse_coverage(coverage, n_cal, k, steps)
     ranks = tuple(k//steps + (step < k % steps) for step in range(steps))
     return Plan(n_cal, ranks, float(confidence or 0.95))
 
