@@ -18,7 +18,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "own llama": "guides/language_models", "own T5 model": "guides/own_model", "citation": "index", "how to cite": "index",
     "GPU": "index hf/precision hf/vllm jobs/scale experiments/benchmarks", "API reference": "guides/interface",
     "retrosynthesis": "chem/chemist", "coverage 0.9 reactions": "chem/chemist tasks/reactions_results tasks/shipped",
-    "install": "index", "how many calibration pairs": "theory/planning", "empty set": "guides/questions",
+    "install": "index", "how many calibration pairs": "guides/how_many_pairs theory/planning", "empty set": "guides/questions",
     "why is my set so large": "guides/questions", "vllm": "hf/vllm", "beam search": "search/beams procedures/subsets procedures/dynamic",
     "save calibration": "procedures/saving procedures/loading", "load a shipped model": "procedures/loading tasks/shipped",
     "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
