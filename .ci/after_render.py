@@ -18,6 +18,9 @@ WORDS = {
     "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering multiple correct answers references",
     "chem/chemist.html": "Windows install Python by-products byproducts reaction classes wrong reactions molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning what do i get Chemformer Molecular Transformer published models",
     "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
+    "guides/level_sets.html": "getting started tutorial first steps introduction set size",
+    "guides/how_found.html": "algorithm tree search decoding pruning budget max_candidates",
+    "guides/how_many_pairs.html": "sample size how many calibration pairs choose alpha",
     "guides/interface.html": "API reference documentation list of functions classes modules",
     "theory/planning.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
@@ -146,7 +149,7 @@ def search_index():
     known = {doc["href"] for doc in docs}
     gone = {*WORDS, *ANCHORS} - known
     assert not (gone and os.environ.get("QUARTO_PROJECT_RENDER_ALL")), f"no such page or section: {', '.join(sorted(gone))}"
-    listed = (root/"nbs/sidebar.yml").read_text(encoding="utf-8").partition("text: Appendix")[2]
+    listed = (root/"nbs/sidebar.yml").read_text(encoding="utf-8").partition("section: Appendix")[2]
     appendix = {re.sub(r"/\d\d_", "/", o) + ".html" for o in re.findall(r"([\w/]+)\.ipynb", listed)}
     for doc in docs:
         page, _, anchor = doc["href"].partition("#")

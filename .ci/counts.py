@@ -8,9 +8,9 @@ from pathlib import Path
 
 import house
 
-# What is reached; these only go down. The aims: 40 names, 12, 16 and 17 modules, no class name, 45 parameters.
-LIMITS = {"exported names that nobody else uses": 115, "modules of a predict": 17, "modules of a calibrate": 24,
-          "modules of a reaction": 23, "class names that mean two things": 3, "parameters of the command line": 45}
+# What is reached; these only go down. The aims: 12, 16 and 17 modules.
+LIMITS = {"exported names that nobody else uses": 20, "modules of a predict": 16, "modules of a calibrate": 24,
+          "modules of a reaction": 20, "class names that mean two things": 0, "parameters of the command line": 45}
 BOOK = dict(pages=65, hours=12.7, hour=60) # the main part, whose aim is 45 pages and 9 hours; minutes of the one-hour path
 
 
@@ -86,7 +86,7 @@ def modules_passed():
 def parts():
     "Name of a part of the book -> its pages, as nbs/sidebar.yml has them: what is not in the appendix is the main part"
     text = (house.nbs/"sidebar.yml").read_text(encoding="utf-8")
-    main, _, appendix = text.partition("text: Appendix")
+    main, _, appendix = text.partition("section: Appendix")
     hour = main.partition("One hour")[2].partition("- section")[0]
     def paths(text): return [house.nbs/o for o in dict.fromkeys(re.findall(r"[\w/]+\.ipynb", text))]
     return {"one hour": paths(hour), "book": paths(main), "appendix": paths(appendix)}
@@ -138,7 +138,7 @@ def main():
     for name, path in house.modules().items(): rooms[house.room(name)] += len(code_lines(path.read_text(encoding="utf-8")))
     print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {sum(rooms.values()):,} in all")
     for part, paths in parts().items():
-        n = sum(map(house.minutes, paths))
+        n = sum(house.minutes(o, every=part == "one hour") for o in paths) # of the hour hidden cells, too
         print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
         if part == "one hour" and n > BOOK["hour"] or part == "book" and (len(paths) > BOOK["pages"] or n > 60*BOOK["hours"]): wrong.append(part)
     private = crossing()

@@ -91,6 +91,21 @@ def check_directions(folder):
     circle = next((c for name in edges if (c := walk(name, []))), None)
     assert not circle, f"imports in a circle: {' -> '.join(circle)}"
 
+def check_imported(folder):
+    "What pages import of the package is there: a module of that name, with such a name in it."
+    names = {name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} | {n.name for n in ast.walk(t) if hasattr(n, "name")} |
+             {a.asname or a.name for n in ast.walk(t) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
+             for name, path in modules().items() for t in [ast.parse(path.read_text(encoding="utf-8"))]}
+    wrong = []
+    for path in pages():
+        for text in (re.sub(r"(?m)^[%!].*$", "", source(c)) for c in cells(path) if c["cell_type"] == "code"):
+            for n in ast.walk(ast.parse(text)):
+                if not isinstance(n, ast.ImportFrom) or not (n.module or "").startswith("conformal_ar."): continue
+                module = n.module.removeprefix("conformal_ar.")
+                there = names.get(module) or {o.rpartition(".")[2] for o in names if room(o) == module}
+                wrong += [f"{path.name}: {n.module} has no {a.name}" for a in n.names if a.name not in there]
+    say(wrong, "pages that were merged, or names that moved")
+
 def check_patches(folder):
     "A method is patched only in the module of its class, or methods depend on who imports what."
     wrong = []
@@ -176,7 +191,7 @@ def shown(cell): return not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(
 
 def appendix():
     "Pages of the sidebar's appendix, which are looked up rather than read"
-    text = (nbs/"sidebar.yml").read_text(encoding="utf-8").partition("Appendix")[2]
+    text = (nbs/"sidebar.yml").read_text(encoding="utf-8").partition("section: Appendix")[2]
     return {nbs/o for o in re.findall(r"[\w/]+\.ipynb", text)}
 
 def open_cells(path):
@@ -228,7 +243,7 @@ def check_docments(folder):
                     if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
     say(wrong, "see the style in CONTRIBUTING.md")
 
-CHECKS = (check_names, check_modules, check_directions, check_patches, check_titles, check_links, check_imports_alone, check_processors,
+CHECKS = (check_names, check_modules, check_directions, check_imported, check_patches, check_titles, check_links, check_imports_alone, check_processors,
           check_columns, check_lengths, check_docments)
 
 

@@ -34,9 +34,9 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["benchmarks"],
     "additions": ["levelsets", "selection", "adaptive", "weighted", "additions_results", "compared",
-                  "reproduce", "calibrate", "demo", "predict"],
+                  "reproduce", "calibrate", "entry_point", "predict"],
     "reactions": ["selection", "adaptive", "weighted", "reactions_results",
-                  "compared", "calibrate", "demo", "predict"]}
+                  "compared", "calibrate", "entry_point", "predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 

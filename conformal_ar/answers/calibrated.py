@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Level', 'coverage_level', 'risk_level', 'refuse_infeasible', 'refuse_risk', 'Drawn', 'drawn_values', 'Measured',
-           'AnswerSet', 'AnswerCalibration', 'given_again']
+           'AnswerSet', 'AnswerCalibration']
 
 # %% ../../nbs/answers/01_calibrated.ipynb #5919e694
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from fastcore.basics import patch
 from .tables import AnswerTable, kinds_of, rows_in_order
 
 # %% ../../nbs/answers/01_calibrated.ipynb #db76dba1
-from ..procedures.file_checks import function_name, same_function
+from ..procedures.saving import function_name, same_function
 from ..procedures.saving import (
     calibration_file, LOADABLE, read_calibration, write_calibration)
 from ..theory.checks import (

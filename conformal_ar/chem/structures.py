@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROLES', 'smi_inputs', 'read_reactions', 'product_of', 'plain_names', 'role_columns', 'join_roles', 'unused_columns',
-           'read_block', 'structure_rows', 'sdf_text', 'rdf_text']
+           'structure_rows', 'sdf_text', 'rdf_text']
 
 # %% ../../nbs/chem/09_structures.ipynb #28000004
 import re

@@ -307,7 +307,7 @@ def max_len_for(ar, targets):
 # %% ../../nbs/cli/00_command_line.ipynb #1e94c74e
 def noted_task(noted):
     "The task that is noted with a calibration, or else merges texts as it does"
-    from conformal_ar.procedures.file_checks import function_name
+    from conformal_ar.procedures.saving import function_name
     forms = {function_name(t.forms[0]): t.name for t in TASKS.values() if t.forms[0]}
     return task_named(noted["task"] or forms.get(noted["canonicalize"]))
 

@@ -236,9 +236,9 @@ def predict(
     def opened():
         cp, _ = opened_calibration(calibration, given.coverage, given.model,
                                    given.device, task, True)
-        from conformal_ar.procedures.procedure import Procedure
-        level_sets = cp if isinstance(cp, Procedure) else cp.sets # that follow labels
-        task.prepare(level_sets, kind if kind in task.writers else "", **others)
+        from conformal_ar.procedures.procedure import ModelCalibration
+        own_sets = cp if isinstance(cp, ModelCalibration) else cp.sets # follow labels
+        task.prepare(own_sets, kind if kind in task.writers else "", **others)
         show = partial(_picture, task, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, column, own, show)
     if is_file and not together:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PAIRS', 'GROUPS', 'ALONE', 'ONLY', 'timed', 'alternate', 'compare', 'held_out', 'load_task', 'batches', 'forced',
-           'calibration', 'one_by_one', 'engines', 'attempt', 'main']
+           'calibration', 'engines', 'attempt', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
 import copy, importlib, os, subprocess, sys, time, types

@@ -47,7 +47,7 @@ def _answers(job):
     path, folder, budget, inputs, targets = job
     if not path.exists():
         cp, rows = _sets(folder, budget), []
-        table = cp.decode(inputs, [[cp.least]])
+        table = cp.searcher.find(cp.model, inputs, [[cp.least]])
         for s, target in zip(cp.sets(table, inputs), map(canonical, targets)):
             at = s.keys.index(target) if target in s else None
             rows.append(Found(np.sort(s.scores)[::-1].round(4).tolist(),

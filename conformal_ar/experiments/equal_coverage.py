@@ -23,7 +23,7 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.inputs_and_ids import take, target_lengths
-from ..search.threshold import threshold_search
+from ..search.threshold import PrefixSearch, Search, threshold_search
 from ..theory.checks import check_count, check_scores
 from ..theory.guarantee import Guarantee
 from ..theory.planning import plan
@@ -104,6 +104,10 @@ class NestedConformalBeams(Procedure):
         if shape == "constant": self.levels, self.curves = constant_family(self.max_len)
 
     @property
+    def searcher(self):
+        why = PrefixSearch(self.max_len).why_missed
+        return Search(self._find, self._levels, self._survivals, why)
+    @property
     def rounding(self):
         "What decoding allows for rounding, in nats per token"
         return optional(self.model, "score_rounding") + 1e-9
@@ -147,7 +151,7 @@ def tune(self:NestedConformalBeams,
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #d914dfd4
 @patch
-def target_scores(self:NestedConformalBeams, pairs, **kwargs):
+def _levels(self:NestedConformalBeams, model, pairs, **kwargs):
     "[T, 1] the largest level each target survives; `RuntimeError` before `tune`"
     if self.curves is None: raise RuntimeError(
         "the family has no shape yet: call tune(inputs, targets) with other pairs, "
@@ -157,15 +161,15 @@ def target_scores(self:NestedConformalBeams, pairs, **kwargs):
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #a3c41889
 @patch
-def row_scores(self:NestedConformalBeams, table):
+def _survivals(self:NestedConformalBeams, table):
     scores = table.prefix_scores(steps=self.max_len) + self.rounding
     return survival(scores, self.levels, self.curves)[:, None]
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #46392bdf
 @patch
-def decode(self:NestedConformalBeams, inputs, thresholds, **kwargs):
+def _find(self:NestedConformalBeams, model, inputs, thresholds, **kwargs):
     rows = self._rows_at(thresholds)
-    return threshold_search(self.model, inputs, rows, self.max_len, **kwargs)
+    return threshold_search(model, inputs, rows, self.max_len, **kwargs)
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #5f3f7f64
 @patch

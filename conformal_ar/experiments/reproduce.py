@@ -23,7 +23,7 @@ from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
 from ..search.hypotheses import Hypotheses, true_rows
 from ..theory.checks import check_count
-from ..theory.feasible_checks import check_feasible
+from ..theory.tolerance import check_feasible
 from ..theory.guarantee import clopper_pearson_interval
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #d9d653c2

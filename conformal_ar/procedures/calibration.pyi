@@ -3,12 +3,27 @@ from typing import Any
 from typing import Callable, NamedTuple, Sequence
 import numpy as np
 from ..theory.guarantee import Guarantee
-class Calibration:
+class Fitted:
+    """What a calibration leaves, until a setting changes"""
+    settings: Any
+    functions: Any
+    _found: Any
+    def __setattr__(self, name, value): ...
+    @property
+    def guarantees(self) -> dict:
+        """What is guaranteed in each group; `RuntimeError` before calibration"""
+        ...
+    @property
+    def guarantee(self) -> 'Guarantee':
+        """What is guaranteed in the group with the least coverage"""
+        ...
+class Calibration(Fitted):
     """Thresholds with a guarantee, from the scores of calibration pairs"""
     settings: Any
     functions: Any
     nested: bool
-    conditional: bool
+    steps: int
+    other_risk: Any
     _found: Any
     alpha: Any
     confidence: Any
@@ -24,19 +39,11 @@ class Calibration:
         strict: Fail where nothing bounds a set? Else it holds everything"""
         ...
     @property
-    def other_risk(self):
-        """Name and value of a risk that may stand in place of coverage"""
-        ...
-    @property
-    def steps(self):
-        """Scores of a pair, and thresholds of a group"""
-        ...
-    def out_of_reach(self):
-        """Why no set can hold some targets, and what brings them within reach"""
-        ...
-    @property
     def coverage(self) -> float | None:
         """The coverage that is asked for; None where another risk was given"""
+        ...
+    def why_missed(self):
+        """Why no set can hold some targets, and what brings them within reach"""
         ...
     def ranks(self, n: int, groups: int=1, steps: int | None=None) -> np.ndarray:
         """How many scores a calibration may drop; `ValueError` where a step would drop none
@@ -55,41 +62,18 @@ class Calibration:
         scores: [N, steps] of its pairs
         groups: How many there are"""
         ...
-    def _times_share(self, n, kept, k, groups):
-        """The coverage within the coverable pairs, times a bound on their share"""
+    def _bounded(self, label, groups, fits, scores, ranks, guarantee, kept=()):
+        """Calibrated on scores [n, steps]; a warning or an error where nothing bounds sets"""
         ...
-    def guaranteed(self, label: object, n: int, kept: int, k: int, groups: int):
-        """What dropping `k` of the `kept` among `n` pairs guarantees.
+    def guaranteed(self, label: object, n: int, k: int, groups: int):
+        """What dropping `k` of `n` pairs guarantees.
         In the group `label` (None: all pairs); `groups` share the risk of the confidence"""
         ...
-    def group_labels(self, inputs: Sequence, lengths: np.ndarray):
-        """[N] label of the group of each pair; None without groups.
-        By `inputs` [N], or by `lengths` [N] of targets in tokens where groups are by
-        length; `ValueError` where the function fails for an input"""
-        ...
-    def group_number(self, inputs: Sequence):
-        """[n] number of the group of `inputs` [n]; `ValueError` for groups not calibrated"""
-        ...
-    def calibrated(self, scores: np.ndarray, labels: Sequence | None=None) -> dict:
+    def calibrate_scores(self, scores: np.ndarray, labels: Sequence | None=None) -> Calibration:
         """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)
 
         scores: [N, steps] or [N]; −∞ last where no set holds it
         labels: [N] group of each pair, with group"""
-        ...
-    def calibrate_scores(self, scores: np.ndarray, labels: Sequence | None=None) -> Calibration:
-        """Find the thresholds on scores that are already there
-
-        scores: [N, steps] or [N]; −∞ last where no set holds it
-        labels: [N] group of each pair, with group"""
-        ...
-    def __setattr__(self, name, value): ...
-    @property
-    def guarantees(self) -> dict:
-        """What is guaranteed in each group; `RuntimeError` before calibration"""
-        ...
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is guaranteed; `RuntimeError` before calibration"""
         ...
     @property
     def thresholds(self) -> np.ndarray:
@@ -105,23 +89,46 @@ class Calibration:
     def calibration_scores(self) -> np.ndarray:
         """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
         ...
-    def fit_again(self, found: dict) -> dict:
-        """Thresholds and guarantees from the scores that were kept
-
-        found: Label of each group to its Calibrated, with the scores that it kept"""
-        ...
 class Calibrated(NamedTuple):
     """What calibration found for one group of pairs"""
     thresholds: np.ndarray
     guarantee: Guarantee
     coverable: int
     scores: np.ndarray = ...
+def _thresholds_at(scores, ranks):
+    """[steps] the k-th smallest score, or Tukey's region; all −∞ where one is"""
+    ...
 def _all_scores(found):
     """[n] rising scores of a group; −∞ for targets that no set can hold"""
+    ...
+def fit_again(cp: Calibration, found: dict) -> dict:
+    """Thresholds and guarantees from the scores that were kept
+
+    cp: With another coverage than before
+    found: Label of each group to its Calibrated, with scores that it kept"""
     ...
 def at_coverage(cp: Calibration, coverage: float) -> Calibration:
     """A strict calibration at another coverage, from the scores that it kept
 
     cp: Calibrated
     coverage: In (0, 1)"""
+    ...
+def _lost_targets(cp, lost, n):
+    """That no set can hold so many of n calibration targets, and why"""
+    ...
+def _in_group(label):
+    """How an error about a group begins; empty for None, without groups"""
+    ...
+def refuse_ranks(label: object, n: int, error: Exception):
+    """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
+    `error` says what would do"""
+    ...
+def _say_unbounded(cp, label, fits, ranks, groups):
+    """Warn that nothing bounds the sets of a group, and of what would do; or an error"""
+    ...
+def _near_limit(scores, ranks):
+    """May chance alone have kept a threshold finite? Of scores [n, steps]"""
+    ...
+def _warn_selected(cp, label, fits, ranks):
+    """Warn that others like a calibration were refused: that chance selected it"""
     ...

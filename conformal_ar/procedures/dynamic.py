@@ -6,6 +6,7 @@
 __all__ = ['choose_max_len', 'DynamicConformalBeams']
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #091dc713
+from functools import cached_property
 from math import ceil
 from typing import Sequence
 
@@ -13,14 +14,12 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import Autoregressor, prefix_scores
-from ..search.inputs_and_ids import take
+from ..search.autoregressive import Autoregressor
+from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count
 from ..theory.groups import by_length
-from .calibration_checks import check_stop
 from .procedure import Procedure
-from ..theory.feasible_checks import check_feasible
-from ..theory.tolerance import step_ranks
+from ..theory.tolerance import check_feasible, step_ranks
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #aa00d91b
 def choose_max_len(
@@ -47,12 +46,16 @@ class DynamicConformalBeams(Procedure):
     ):
         self.step_alpha, self.stop = step_alpha, stop
         super().__init__(model, max_len=max_len, **kwargs)
-        check_stop(stop, self.group)
+        if stop not in ("max_len", "ended"):
+            raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
+        if isinstance(self.group, by_length) and stop == "ended": raise ValueError(
+            "groups by length need stop='max_len': where a search stops early, its "
+            "thresholds are not those of a group")
 
     @property
     def other_risk(self): return dict(step_alpha=self.step_alpha)
-    @property
-    def steps(self): return self.max_len
+    @cached_property
+    def searcher(self): return PrefixSearch(self.max_len, True, stop=self.stop)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #5b6f6ed0
 @patch
@@ -62,26 +65,6 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
     steps = steps or self.steps
     check_feasible(self.step_alpha, n, steps)
     return step_ranks(self.step_alpha, n, steps)
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #4e79d491
-@patch
-def target_scores(self:DynamicConformalBeams, pairs, batch_size:int=256,
-                  progress:bool=False, max_rows:int|None=None):
-    """[T, max_len] scores of all prefixes of targets, `batch_size` pairs at a time.
-    `progress` shows a bar; `max_rows` is of searches and not used"""
-    inputs = take(pairs.inputs, pairs.owner)
-    return prefix_scores(self.model, inputs, pairs.ids, self.max_len, batch_size,
-                         progress=progress)
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #a7370e55
-@patch
-def row_scores(self:DynamicConformalBeams, table):
-    return table.prefix_scores(steps=self.max_len)
-
-# %% ../../nbs/procedures/04_dynamic.ipynb #09b9cea4
-@patch
-def decode(self:DynamicConformalBeams, inputs, thresholds, **kwargs):
-    return Procedure.decode(self, inputs, thresholds, stop=self.stop, **kwargs)
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #dc68d27a
 @patch

@@ -10,6 +10,9 @@ def oracle_size(prediction_set: PredictionSet, target: str | Sequence | None) ->
     prediction_set: Most probable first
     target: A target, or several; of classes their forms"""
     ...
+def _check_tested(sets, targets, canonicalize):
+    """An error unless there is a target for each set, and classes have their function"""
+    ...
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What a list of prediction sets achieved on pairs with known targets"""

@@ -6,27 +6,29 @@
 __all__ = ['ConformalLevelSets']
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #d4411b9c
+from dataclasses import dataclass
+from functools import cached_property
 from math import exp, floor, inf, log
-from typing import Callable
+from typing import Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..search.autoregressive import Autoregressor, optional, sequence_scores
-from ..search.inputs_and_ids import take
-from ..search.hypotheses import target_rows
-from ..search.lines import lines_scores
 from .calibration import Calibration
 from .procedure import Procedure
-from .calibration_checks import check_lines
 from .risk_control import RiskControl
+from ..search.autoregressive import Autoregressor, optional
+from ..search.hypotheses import Hypotheses
+from ..search.inputs_and_ids import take
+from ..search.lines import lines_scores, lines_search
+from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count
+from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
 class ConformalLevelSets(RiskControl, Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
-    normalize = False # scores are plain log-likelihoods
     settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty",
                 "risk", "loss", "floor")
     nested = True
@@ -46,17 +48,24 @@ class ConformalLevelSets(RiskControl, Procedure):
         limit = optional(model, "max_target_len") or 512
         if max_len is None: max_len = min(limit, 512)
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
+        if max_lines is not None: check_count(max_lines, "max_lines")
         self.max_candidates, self.max_lines = max_candidates, max_lines
         self.risk, self.loss, self.floor = risk, loss, floor
         super().__init__(model, max_len=max_len, **kwargs)
-        if max_lines is not None: check_lines(self)
+        if max_lines and max_candidates: raise ValueError(
+            "max_lines and max_candidates exclude each other: max_lines alone bounds "
+            "the work and loses no target")
+        if max_lines and isinstance(self.group, by_length): raise ValueError(
+            "max_lines cannot be combined with by_length: an open line has no length; "
+            "take a group of the input")
         self.check_risks()
 
-    def out_of_reach(self):
-        why, remedy = super().out_of_reach()
-        if self.max_candidates is not None:
-            why += f", or fall out of max_candidates={self.max_candidates}"
-            remedy = "Use a larger max_candidates or max_len"
+    @cached_property
+    def searcher(self):
+        if self.max_lines: return LineSearch(self.max_len, self.max_lines)
+        return PrefixSearch(self.max_len, max_candidates=self.max_candidates)
+    def why_missed(self):
+        why, remedy = super().why_missed()
         return why, remedy + ", or max_lines=8, say, which loses no target"
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #c4dd4ae6
@@ -67,30 +76,28 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
     nats = self.margin - self.thresholds.min() + 1e-3*self.max_len
     return floor(exp(nats)) if nats < log(1e300) else inf # exp overflows later
 
-# %% ../../nbs/procedures/03_levelsets.ipynb #24692870
-@patch
-def target_scores(self:ConformalLevelSets, pairs, batch_size:int=256,
-                  progress:bool=False, **kwargs):
-    """[T, 1] log-likelihoods in nats; with max_lines the largest threshold that covers.
-    `batch_size` pairs are scored at a time; `progress` shows a bar"""
-    inputs = take(pairs.inputs, pairs.owner)
-    if self.max_lines: return lines_scores(
-        self.model, inputs, pairs.ids, self.max_len, self.max_lines, progress=progress,
-        possible=pairs.possible, **kwargs)[:, None]
-    sums = sequence_scores(self.model, inputs, pairs.ids, self.max_len,
-                           batch_size=batch_size, progress=progress)
-    if self.max_candidates is None: return sums[:, None]
-    return self._within_budget(pairs, sums, **kwargs)[:, None]
+# %% ../../nbs/procedures/03_levelsets.ipynb #b0a56001
+@dataclass(frozen=True)
+class LineSearch:
+    "At most `max_lines` lines, some with open ends, as a value"
+    max_len:int   # Most tokens of a line, the end token counted
+    max_lines:int # Most lines of an input
+    steps, per_token = 1, False
+    holds_all = True # no target is missed; and no table of another threshold serves
 
-# %% ../../nbs/procedures/03_levelsets.ipynb #4366d1b4
-@patch
-def _within_budget(self:ConformalLevelSets, pairs, sums, size=256, **kwargs):
-    "[T] log-likelihoods as found under the budget; −∞ for targets that it loses"
-    found, possible = np.full(len(sums), -np.inf), np.flatnonzero(np.isfinite(sums))
-    for rows in np.split(possible, range(size, len(possible), size)):
-        asked, ids = take(pairs.inputs, pairs.owner[rows]), pairs.ids[rows]
-        below = sums[rows] - 0.01*(1 + np.abs(sums[rows])) # more than any rounding
-        table = self.decode(asked, below[:, None], targets=ids, **kwargs)
-        at = target_rows(table, ids, np.arange(len(rows)), self.model.end_token_id)
-        found[rows[at >= 0]] = table.sums[at[at >= 0]]
-    return found
+    def find(self, model:Autoregressor, inputs:Sequence, thresholds:np.ndarray,
+             **kwargs)->Hypotheses:
+        "The lines of `inputs` [n] at `thresholds` [1] or [n, 1], by the `model`"
+        return lines_search(
+            model, inputs, thresholds, self.max_len, self.max_lines, **kwargs)
+    def row_scores(self, table:Hypotheses)->np.ndarray:
+        "[R, 1] scores of the lines in a `table`"
+        return table.line_scores[:, None]
+    def target_scores(self, model:Autoregressor, pairs:object, batch_size:int=0,
+                      **kwargs)->np.ndarray:
+        """[T, 1] the largest threshold at which lines cover each target of `pairs`.
+        By the `model`; `batch_size` is not used"""
+        return lines_scores(
+            model, take(pairs.inputs, pairs.owner), pairs.ids, self.max_len,
+            self.max_lines, possible=pairs.possible, **kwargs)[:, None]
+    def why_missed(self): return "are missed", "Use other targets" # none is

@@ -11,19 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from ..search.autoregressive import Autoregressor
-from .file_checks import own_name
-from .procedure import Procedure
+from .procedure import ModelCalibration
 from .saving import (
-    calibration_file, is_shipped, read_calibration, saved_class)
+    calibration_file, is_shipped, own_name, read_calibration, saved_class)
 
 # %% ../../nbs/procedures/14_loading.ipynb #329e8220
 def load(
     folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
-)->Procedure: # The calibrated procedure
+)->ModelCalibration: # The calibrated procedure
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
-    if is_shipped(folder): return Procedure.load(folder, model, **options)
+    if is_shipped(folder): return ModelCalibration.load(folder, model, **options)
     kind = saved_class(kept := read_calibration(folder))
     if kind is None: raise ValueError(
         f"{calibration_file(folder)} holds {kept['procedure']!r:.60}, which is not "

@@ -2,29 +2,24 @@
 from typing import Any
 from typing import Sequence
 import torch
-from ..search.autoregressive import Autoregressor
 from .pairs import Pairs
+from ..search.autoregressive import Autoregressor
 PAIRS: int
 LEAST: float
 HALF: float
 MOST_ROUNDING: float
-SAMPLE: int
-SHARE: float
 class Probe:
     """A few pairs, and the scores by which their model is known again"""
-    due: Any
-    due_whole: Any
     encoded: Any
     fingerprint: Any
     ids: Any
     inputs: Any
-    restless: Any
+    moving: Any
     rounding: Any
     rules: Any
     scores: Any
     seen: Any
     texts: Any
-    unhashed: Any
     def __init__(self, inputs: Sequence, ids: torch.Tensor, texts: list, scores: torch.Tensor, rounding: float=LEAST, encoded: bool=False):
         """inputs: [n] as the model takes them
         ids: [n, L] target ids with the end token, padded
@@ -54,11 +49,10 @@ class Probe:
         ...
     def look(self, model: Autoregressor, always: bool=False):
         """`ValueError` where another model seems to answer than was calibrated.
-        Scores are compared where something has moved, or a while has passed; weights
-        where something has moved since they were compared, in 1 % of the time at most
+        Scores and weights are compared where a counter has moved, and on demand
 
         model: The model of now
-        always: Whatever was seen, and whenever that was?"""
+        always: Whatever its counters say?"""
         ...
     def asdict(self) -> dict | None:
         """The probe as JSON"""
@@ -78,35 +72,27 @@ def _mean_difference(these, those):
 def _rounding(model, seen):
     """How far rounding may move scores whose ways differ by so much"""
     ...
-def _later(start): ...
-def fingerprint_or_none(model: object):
-    """The fingerprint of `model`; None where rules have no name"""
+def _refuse_changed(apart, rounding, same_texts, same_ids, same_rules):
+    """`ValueError` for a model that is not what was calibrated"""
     ...
-def rules_of(model: object) -> list:
-    """What the wrappers of a model do; they hold a model as `ar`
-
-    model: Autoregressor"""
+def check_unchanged(then: str | None, now: str | None):
+    """`ValueError` for a model of other weights, whose probe pairs score alike.
+    `then` and `now` are its fingerprints; None for `then` where none was kept"""
+    ...
+def _fingerprint(model):
+    """The fingerprint of a model; None where rules have no name"""
+    ...
+def _rules(model):
+    """What wrappers do: a fingerprint without weights, and the kinds of rules, of each"""
     ...
 _plain: Any
-_inner: Any
-def _modules(m, met):
-    """Attributes, replaced functions and hooks of a module and of those below it"""
+def _settings(holder):
+    """Name to value of what is plain, to identity of the rest"""
     ...
-def _values(tensors):
-    """Identity, version and place of tensors, and a sample of their values"""
-    ...
-_opaque: Any
-def _content(value, depth, met):
-    """Attributes, items and modules of a value, `depth` deep.
-    `met` has tensors, and how deep all else was seen, by identity"""
-    ...
-def _reading(tokenizer):
-    """How a tokenizer reads texts, and its number of tokens"""
-    ...
-def visible_state(model: object):
-    """What is cheap to see of a model
+def counters(model: Autoregressor) -> dict:
+    """Versions of weights, training flags, settings and configuration of a model
 
-    model: Or what a model holds"""
+    model: Or a wrapper, which holds one as ar"""
     ...
 def _input_fields(inputs):
     """Inputs as JSON; `TypeError` where that is not possible"""

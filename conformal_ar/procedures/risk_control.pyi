@@ -23,6 +23,7 @@ class RiskControl(Calibration):
     loss: Any
     floor: Any
     most: Any
+    _found: Any
     @property
     def shares(self) -> dict: ...
     @property
@@ -31,9 +32,6 @@ class RiskControl(Calibration):
     def least(self): ...
     def scores(self, pairs, **kwargs):
         """As of all procedures; with risk, losses are kept aside"""
-        ...
-    def fit_again(self, found: dict):
-        """`found` at the coverage of now; a risk stays as it was found"""
         ...
     def evaluate(self, inputs, targets=None, **kwargs):
         """What sets achieve on test pairs: their coverage, or their loss"""
@@ -63,7 +61,7 @@ class RiskControl(Calibration):
     def _line_losses(self, pairs, asked, kwargs):
         """Losses of sets of lines, searched at each threshold of GRID"""
         ...
-    def calibrated(self, scores, labels=None):
+    def calibrate_scores(self, scores, labels=None):
         """Thresholds and guarantees, from `scores` [N, 1] and, with groups, `labels` [N]"""
         ...
     def _fit_losses(self, best, losses, groups):

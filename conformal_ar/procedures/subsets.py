@@ -6,23 +6,78 @@
 __all__ = ['ConformalBeamSubsets']
 
 # %% ../../nbs/procedures/05_subsets.ipynb #28696405
-from typing import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Callable, Sequence
 
 import numpy as np
 import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from .calibration import refuse_ranks
+from .equivalence import canonical_form
+from .procedure import Procedure
+from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
+from ..search.hypotheses import Hypotheses, best_per_input, target_rows
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
-from .equivalence import canonical_form
-from ..theory.guarantee import Guarantee
-from ..search.hypotheses import Hypotheses, best_per_input, target_rows
-from .risk_control import RiskControl
-from .procedure import Procedure
-from ..theory.feasible_checks import check_feasible
+from ..theory.guarantee import clopper_pearson_lower, Guarantee
+from ..theory.tolerance import check_feasible
+
+# %% ../../nbs/procedures/05_subsets.ipynb #b0a57001
+@dataclass(frozen=True)
+class BeamSearch:
+    "The part of a beam above a threshold, as a value"
+    max_len:int # Decoding steps, the end token counted
+    width:int   # Of the beam
+    form:Callable|None=None # Text to canonical form or None; None: texts themselves
+    steps, per_token, holds_all = 1, True, False
+
+    def beams(self, model:Autoregressor, inputs:Sequence, batch_size:int=0,
+              **kwargs)->Hypotheses:
+        "The beams of `inputs` [n], by the `model`; `batch_size` is not used"
+        return beam_search(model, inputs, self.width, self.max_len, **kwargs)
+    def find(self, model:Autoregressor, inputs:Sequence, thresholds:np.ndarray,
+             **kwargs)->Hypotheses:
+        "Rows of the beams of `inputs` [n] that reach `thresholds` [1] or [n, 1]"
+        table = self.beams(model, inputs, **kwargs)
+        own = thresholds if thresholds.ndim == 1 else thresholds[table.owner]
+        return table.select((self.row_scores(table) >= own).all(1))
+    def row_scores(self, table:Hypotheses)->np.ndarray:
+        "[R, 1] scores per token of the rows of a `table`"
+        return table.scores[:, None]
+    def target_scores(self, model:Autoregressor, pairs:object, **kwargs)->np.ndarray:
+        "[T, 1] scores of the targets of `pairs`, by the `model`; −∞ outside the beam"
+        beams = self.beams(model, pairs.inputs, **kwargs)
+        return self.scores_in(model, beams, pairs.ids, pairs.owner)[:, None]
+    def scores_in(self,
+        model:Autoregressor, # Decodes
+        beams:Hypotheses,    # Of the inputs
+        ids:torch.Tensor,    # [T, L] ids of targets, padded
+        owner:np.ndarray,    # [T] the input of each target
+    )->np.ndarray: # [T]
+        "Scores of targets in their beams; with form, of the best of their class"
+        if len(beams) == 0: return np.full(len(ids), -np.inf)
+        if self.form: rows = self._class_rows(model, beams, ids, owner)
+        else: rows = target_rows(beams, ids, owner, model.end_token_id)
+        return np.where(rows >= 0, beams.scores[rows], -np.inf)
+
+# %% ../../nbs/procedures/05_subsets.ipynb #b0a57003
+@patch
+def _class_rows(self:BeamSearch, model, beams, ids, owner):
+    "[T] the best row of each target's class; −1 where the beam has none"
+    def forms(ids): return list(map(self.form, model.decode(ids)))
+    best, known = {}, zip(beams.owner, forms(beams.tokens))
+    for row, key in enumerate(known): best.setdefault(key, row) # the first is best
+    for o in owner: best[o, None] = -1                     # no form, no class
+    return np.array([best.get(key, -1) for key in zip(owner, forms(ids))])
+
+@patch
+def why_missed(self:BeamSearch):
+    return f"are outside their beam of width {self.width}", "Use a wider beam"
 
 # %% ../../nbs/procedures/05_subsets.ipynb #39f598d9
 class ConformalBeamSubsets(RiskControl, Procedure):
@@ -46,8 +101,6 @@ class ConformalBeamSubsets(RiskControl, Procedure):
         self.check_risks()
 
     @property
-    def conditional(self): return self.beam_alpha is not None
-    @property
     def nested(self): return self.beam_alpha is None
     @property
     def other_risk(self): return dict(beam_alpha=self.beam_alpha) | super().other_risk
@@ -55,8 +108,10 @@ class ConformalBeamSubsets(RiskControl, Procedure):
     def least(self): return -np.inf # a beam ends by itself
     @property
     def most(self): return self.width
-    def out_of_reach(self):
-        return f"are outside their beam of width {self.width}", "Use a wider beam"
+    @cached_property
+    def searcher(self):
+        form = self.canonicalize and partial(canonical_form, self.canonicalize)
+        return BeamSearch(self.max_len, self.width, form)
 
 # %% ../../nbs/procedures/05_subsets.ipynb #545b59ab
 @patch
@@ -66,26 +121,28 @@ def ranks(self:ConformalBeamSubsets, n, groups=1, steps=None):
     check_feasible(self.beam_alpha, n)
     return np.array([conformal_rank(self.beam_alpha, n)])
 
-# %% ../../nbs/procedures/05_subsets.ipynb #32bc3233
+# %% ../../nbs/procedures/05_subsets.ipynb #b0a57002
 @patch
-def _beams(self:ConformalBeamSubsets, inputs, batch_size=None, **more):
-    return beam_search(self.model, inputs, self.width, self.max_len, **more)
+def fit_group(self:ConformalBeamSubsets, label:object, scores:np.ndarray, groups:int):
+    "Threshold of one group; with `beam_alpha`, of its targets that are in their beam"
+    if self.beam_alpha is None: return Procedure.fit_group(self, label, scores, groups)
+    n, fits = len(scores), np.isfinite(scores[:, -1])
+    try: self.ranks(n)
+    except ValueError as e: refuse_ranks(label, n, e) # n alone decides
+    inside, k = int(fits.sum()), 0 # 0: too few are left to drop one
+    if inside: k = conformal_rank(self.beam_alpha, inside)
+    guarantee = self._times_share(n, inside, k, groups)
+    return self._bounded(label, groups, fits, scores[fits], np.array([k]), guarantee)
 
 @patch
-def target_scores(self:ConformalBeamSubsets, pairs, **kwargs):
-    beams = self._beams(pairs.inputs, **kwargs)
-    return self.scores_in(beams, pairs.ids, pairs.owner)[:, None]
-
-# %% ../../nbs/procedures/05_subsets.ipynb #0fa65041
-@patch
-def _class_rows(self:ConformalBeamSubsets, beams, ids, owner):
-    "[T] the best row of each target's class; −1 where the beam has none"
-    def forms(ids):
-        return [canonical_form(self.canonicalize, t) for t in self.model.decode(ids)]
-    best, known = {}, zip(beams.owner, forms(beams.tokens))
-    for row, key in enumerate(known): best.setdefault(key, row) # the first is the best
-    for o in owner: best[o, None] = -1                          # no form, no class
-    return np.array([best.get(key, -1) for key in zip(owner, forms(ids))])
+def _times_share(self:ConformalBeamSubsets, n, inside, k, groups):
+    "The coverage within the beam, times a bound on the share of targets there"
+    within, sure = 1 - k/(inside + 1), self.confidence is not None
+    risk = self._delta(2*groups if sure else groups) # half for each of two bounds
+    share = clopper_pearson_lower(inside, n, risk)
+    if not sure: return Guarantee(within*share, "post-hoc", n, k, 0.95)
+    if k: within = Guarantee.exact(inside, k).lower_bound(1 - risk)
+    return Guarantee(within*share, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/05_subsets.ipynb #bbcd6c2c
 @patch
@@ -96,21 +153,12 @@ def scores_in(self:ConformalBeamSubsets,
 )->np.ndarray: # [T] log-likelihood per token; −∞ outside the beam
     "Scores of targets in their beams; with canonicalize, of the best of their class"
     owner = np.arange(len(ids)) if owner is None else owner
-    if len(beams) == 0: return np.full(len(ids), -np.inf)
-    if self.canonicalize: rows = self._class_rows(beams, ids, owner)
-    else: rows = target_rows(beams, ids, owner, self.model.end_token_id)
-    return np.where(rows >= 0, beams.scores[rows], -np.inf)
+    return self.searcher.scores_in(self.model, beams, ids, owner)
 
 # %% ../../nbs/procedures/05_subsets.ipynb #15235252
 @patch
-def decode(self:ConformalBeamSubsets, inputs, thresholds, **kwargs):
-    table = self._beams(inputs, **kwargs)
-    own = thresholds if thresholds.ndim == 1 else thresholds[table.owner]
-    return table.select((self.row_scores(table) >= own).all(1))
-
-@patch
 def best_rows(self:ConformalBeamSubsets, inputs, **kwargs):
-    return best_per_input(self._beams(inputs, **kwargs))
+    return best_per_input(self.searcher.beams(self.model, inputs, **kwargs))
 
 # %% ../../nbs/procedures/05_subsets.ipynb #fd730da8
 @patch(as_prop=True)
@@ -125,7 +173,7 @@ def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least 
     "What is guaranteed for targets that are in their beam"
     def within(found):
         g, inside = found.guarantee, found.coverable
-        outside = 0 if self.conditional else g.n_cal - inside # these were dropped first
+        outside = 0 if self.beam_alpha else g.n_cal - inside # these were dropped first
         k = 0 if np.isneginf(found.thresholds[0]) else g.k - outside # 0: everything
         return Guarantee.exact(max(1, inside), k, "group")
     self.guarantees

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ATOM_MAP', 'smiles_tokens', 'smiles_pieces', 'smiles_tokenizer', 'rdkit_modules', 'has_maps', 'remove_maps',
-           'read_molecule', 'canonical_molecule', 'follow', 'mapped_molecule', 'bare_token', 'unchanged',
-           'without_spaces', 't5chem_prompt', 'spaced', 'listed_inputs', 'Respelt', 'CleanInputs']
+           'read_molecule', 'canonical_molecule', 'follow', 'mapped_molecule', 'unchanged', 't5chem_prompt', 'spaced',
+           'listed_inputs', 'Respelt', 'CleanInputs']
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996d
 import re
