@@ -83,7 +83,7 @@ def calibrate(self:ClaimFilter,
     names:dict|None=None, # Of columns
 )->ClaimFilter:
     "From answers whose claims were checked"
-    table = read_answers(data, "score", "right", names=names)
+    table = read_answers(data, "input", "score", "right", names=names)
     scores, right = claim_scores(table), table.columns["right"]
     if self.coverage is None:
         losses = false_share_losses(table.owner, scores, right, len(table))
@@ -104,7 +104,7 @@ def keep(self:ClaimFilter,
     names:dict|None=None, # Of columns
 )->np.ndarray: # [r] is each claim kept?
     "Which claims to keep, a row each"
-    table = read_answers(data, "score", names=names)
+    table = read_answers(data, "input", "score", names=names)
     return claim_scores(table) > -self.thresholds_of(table)[table.owner]
 
 # %% ../../nbs/answers/04_claims.ipynb #c6529c4b
@@ -114,7 +114,7 @@ def apply(self:ClaimFilter,
     names:dict|None=None, # Of columns
 )->list: # [n] of lists of texts
     "The claims that are kept of each answer"
-    table = read_answers(data, "answer", "score", names=names)
+    table = read_answers(data, "input", "answer", "score", names=names)
     found = [[] for _ in table.inputs]
     for i in np.flatnonzero(self.keep(table)):
         found[table.owner[i]].append(table.columns["answer"][i])
@@ -142,7 +142,7 @@ def evaluate(self:ClaimFilter,
     names:dict|None=None, # Of columns
 )->Filtered:
     "Filter answers whose claims were checked, and count"
-    table = read_answers(data, "score", "right", names=names)
+    table = read_answers(data, "input", "score", "right", names=names)
     kept, right, n = self.keep(table), table.columns["right"], len(table)
     size = np.bincount(table.owner[kept], minlength=n)
     false = np.bincount(table.owner[kept & ~right], minlength=n)

@@ -86,7 +86,8 @@ def read(self:SampledSets,
     "A table of draws, and their values"
     scored = self.rule in ("max", "sum", "score") or (
         self.floor is not None or self.floors is not None)
-    table = read_answers(data, "answer", *["score"]*scored, *judged, names=names)
+    needed = "input", "answer", *["score"]*scored, *judged
+    table = read_answers(data, *needed, names=names)
     return table, drawn_values(table, self.rule, self.draws, self.same, self.floor)
 
 # %% ../../nbs/answers/02_samples.ipynb #62a4f84b
@@ -126,11 +127,12 @@ def losses(self:SampledSets,
 # %% ../../nbs/answers/02_samples.ipynb #18fd7e5c
 @patch
 def calibrate(self:SampledSets,
-    data:object, # A table of draws; with generate, a dictionary of input and reference
+    data:object, # A table of draws; with generate, of input and reference; or inputs
+    references:Sequence|None=None, # [n] what is right, where data are inputs
     names:dict|None=None, # Of columns, as for read_answers
 )->SampledSets:
     "From judged draws; `ValueError` where too few inputs have an acceptable one"
-    table, drawn = self.read(self.complete(data, names), names=names)
+    table, drawn = self.read(self.complete(data, references, names), names=names)
     if not {"right", "reference"} & {*table.columns, *table.own}: raise ValueError(
         "what is acceptable? There is neither a column 'right' nor 'reference'")
     if self.coverage is None: return self._fit_risk(table, drawn)
@@ -227,7 +229,8 @@ def sample(self:SampledSets,
         n = min(self.batch, self.draws - made)
         new = self.generate([inputs[i] for i in left], n, self.seed + made)
         if [len(some) for some in new] != [n]*len(left): raise ValueError(
-            f"generate must give {n} answers for each of {len(left)} inputs")
+            f"generate(inputs, n, seed) must give a list of n = {n} texts for each of "
+            f"{len(left)} inputs")
         for i, some in zip(left, new): found[i] += some
         if stop: left = [i for i, d in zip(left, self._done(
             [inputs[i] for i in left], [found[i] for i in left])) if not d]
@@ -245,9 +248,11 @@ def _done(self:SampledSets, inputs, found):
 @patch
 def complete(self:SampledSets,
     data:object, # A table; with generate, of inputs without answers
+    references:Sequence|None=None, # [n] where data are inputs
     names:dict|None=None, # Of columns
 ): # A table with answers
     "Draw for the inputs of a table that has no answers"
+    if references is not None: data = dict(input=list(data), reference=list(references))
     if self.generate is None: return data
     table = read_answers(data, names=names)
     if "answer" in table.columns: return table
@@ -270,10 +275,11 @@ def predict(self:SampledSets,
 @patch
 def evaluate(self:SampledSets,
     data:object, # As for calibrate
+    references:Sequence|None=None, # As there
     names:dict|None=None, # Of columns
 )->Measured:
     "Sets for inputs whose answers are judged, and how good they are"
-    table, drawn = self.read(self.complete(data, names), names=names)
+    table, drawn = self.read(self.complete(data, references, names), names=names)
     sets, least, n = self.apply(table), self.thresholds_of(table), len(table)
     if self.coverage is None: # of two losses the last that the guarantee names
         loss = sorted(self.shares, key=lambda k: k != "size")[-1]

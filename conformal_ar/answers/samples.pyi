@@ -63,10 +63,11 @@ class SampledSets(AnswerCalibration):
         table: Answers
         drawn: Their values"""
         ...
-    def calibrate(self, data: object, names: dict | None=None) -> SampledSets:
+    def calibrate(self, data: object, references: Sequence | None=None, names: dict | None=None) -> SampledSets:
         """From judged draws; `ValueError` where too few inputs have an acceptable one
 
-        data: A table of draws; with generate, a dictionary of input and reference
+        data: A table of draws; with generate, of input and reference; or inputs
+        references: [n] what is right, where data are inputs
         names: Of columns, as for read_answers"""
         ...
     def _fit_coverage(self, table, drawn): ...
@@ -85,10 +86,11 @@ class SampledSets(AnswerCalibration):
         stop: No more draws for an input that is done?"""
         ...
     def _done(self, inputs, found): ...
-    def complete(self, data: object, names: dict | None=None):
+    def complete(self, data: object, references: Sequence | None=None, names: dict | None=None):
         """Draw for the inputs of a table that has no answers
 
         data: A table; with generate, of inputs without answers
+        references: [n] where data are inputs
         names: Of columns"""
         ...
     def predict(self, inputs: Sequence | str) -> list | AnswerSet:
@@ -96,9 +98,10 @@ class SampledSets(AnswerCalibration):
 
         inputs: Texts, or one text"""
         ...
-    def evaluate(self, data: object, names: dict | None=None) -> Measured:
+    def evaluate(self, data: object, references: Sequence | None=None, names: dict | None=None) -> Measured:
         """Sets for inputs whose answers are judged, and how good they are
 
         data: As for calibrate
+        references: As there
         names: Of columns"""
         ...

@@ -119,7 +119,7 @@ def read_answers(
 )->AnswerTable:
     "Read and check answers; `ValueError` names the rows that are wrong"
     if isinstance(data, AnswerTable):
-        _need({**data.own, **data.columns}, needed)
+        _need({**data.own, **data.columns}, [c for c in needed if c != "input"])
         return data
     where, rows = _numbered(data)
     called = {v: k for k, v in (names or {}).items()}
@@ -153,7 +153,12 @@ def read_answers(
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
 def _need(row, needed):
-    missing = [c for c in needed if c not in row]
+    listed = any(isinstance(v, LISTS) for v in row.values()) # a row for each input
+    missing = [c for c in needed if c not in row and not (listed and c == "input")]
+    if missing == ["input"]: raise ValueError(
+        f"which rows belong together? There is no column 'input'; the table has: "
+        f"{', '.join(row)}. If one of them says it: names=dict(input=...), or --column "
+        "input=...")
     if missing: raise ValueError(
         f"the table has no column {', '.join(map(repr, missing))}; it has: "
         f"{', '.join(row)}. If that is its name here: names=dict({missing[0]}=...), or "

@@ -35,7 +35,8 @@ app.add_typer(answers, name="answers")
 
 # %% ../../nbs/cli/11_answers_command.ipynb #fdea4296
 Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each "
-    "answer: input, answer, score, right (yes or no), reference, sample.")]
+    "answer. select: score, right (yes or no); claims: input, answer, score, right; "
+    "sets: input, answer, right or reference, and score for some rules.")]
 Columns = cli_option(list[str]|None, "What a column is called in the file, such as "
     "score=confidence; more than once for several.", "--column")
 Group = cli_option(str|None, "A column: the promise holds in each of its groups.")
@@ -129,10 +130,12 @@ def answers_apply(
         f"{kept['procedure']}: use `conformal-ar predict`")
     made = kinds[kept["procedure"]].load(calibration)
     names = kept["notes"].get("columns", {}) | column_names(column)
-    rows, said = applied_rows(made, read_answers(data, names=names))
+    needed = ["input"]*(not isinstance(made, Selection)) # which rows belong together
+    rows, said = applied_rows(made, read_answers(data, *needed, names=names))
     if output:
-        plain = [jsonable(r) for r in rows]
+        plain = [jsonable({names.get(c, c): v for c, v in r.items()}) for r in rows]
         as_csv = Path(output).suffix.lower() not in (".jsonl", ".ndjson", ".json")
         write_text(output, csv_text(plain) if as_csv else jsonl_text(plain))
         said += f"; written to {output}"
+    else: said += "; --output FILE writes them"
     typer.echo(said)

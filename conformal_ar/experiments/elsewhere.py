@@ -125,8 +125,11 @@ def quach_by_torchcp(
     clm.scaling(*(v[:200] for v in arrays[:2]))
     scores, labels, alike = arrays
     clm.tuning(scores[:200], alike[:200], labels[:200])
-    ways, found = {"exact, on average": {},
-                   "exact, with confidence": dict(confidence=confidence)}, {}
+    floors = [0., *np.quantile(scores[:200], (0.02, 0.05, 0.1, 0.2, 0.3)).tolist()]
+    ways = {"exact, on average": {},
+            "exact, with confidence": dict(confidence=confidence),
+            "Learn then Test, with floors": dict(confidence=confidence, floors=floors)}
+    found = {}
     for _ in range(splits):
         order = rng.permutation(len(rows) - 200) + 200
         cal, test = np.array_split(order, 2)

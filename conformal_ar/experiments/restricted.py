@@ -119,9 +119,9 @@ def main(words:list=None):
     else:
         from conformal_ar.tasks.reaction_files import load_reactions
         pairs, draws = load_reactions("partial")["held_out"], 20
-        x, y, max_len = pairs.inputs, pairs.targets, 40
+        x, y, max_len = pairs.inputs, pairs.targets, 32
     parts, a = [], 0
-    sizes = (1500, 600, 600) if args.task == "additions" else (500, 300, 300)
+    sizes = (1500, 600, 600) if args.task == "additions" else (1400, 300, 300)
     for n in args.sizes or sizes:
         parts.append((x[a:a + n], y[a:a + n]))
         a += n

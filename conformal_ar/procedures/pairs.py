@@ -53,6 +53,11 @@ def read_pairs(
 )->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from sequences or a table; `ValueError` if their numbers differ"
     if targets is None: inputs, targets = _columns(inputs)
+    both = [getattr(o, "index", None) for o in (inputs, targets)] # of pandas
+    if all(hasattr(o, "equals") for o in both) and not both[0].equals(both[1]):
+        raise ValueError(
+            "the index of inputs is not that of targets, and nothing aligns their "
+            "rows: take both from one table, or give lists in one order")
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         targets = check_inputs(targets, "targets")

@@ -24,7 +24,7 @@ from ..theory.checks import warn_caller
 # %% ../../nbs/procedures/10_probes.ipynb #020be93e
 PAIRS = 8     # probe pairs of a calibration
 LEAST = 1e-3  # nats per token: less is rounding
-HALF = 0.06   # the same in half precision: 8 times the spacing of bfloat16
+HALF = 0.12   # the same in half precision: 16 times the spacing of bfloat16
 MOST_ROUNDING = 0.5 # nats per token: a model is not known again by more
 
 # %% ../../nbs/procedures/10_probes.ipynb #657a9f29
@@ -41,6 +41,7 @@ class Probe:
         self.inputs, self.ids, self.texts = inputs, ids, texts
         self.scores, self.rounding, self.encoded = scores, rounding, encoded
         self.rules = self.fingerprint = None # of wrappers; of the model's weights
+        self.functions, self.said = {}, {} # by name, and what they said of the pairs
         self.seen = None # its counters, last
         self.moving = frozenset() # those that scoring itself moves
 
@@ -143,6 +144,7 @@ def check(self:Probe,
 ):
     "`ValueError` where the model gives other scores than it did, by more than rounding"
     before, self.seen = counters(model), None # a refusal stands
+    self.listen(self.functions)
     try: *ways, texts = self._ways(model)
     except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as e:
         if "memory" in str(e): raise # more of it would do
@@ -173,6 +175,30 @@ def _rules(model):
         found.append((name, [[type(rule).__name__ for rule in v] for v in lists]))
         model = model.ar
     return found
+
+# %% ../../nbs/procedures/10_probes.ipynb #25010dc8
+def _said(f, x):
+    "What a function says, as text; None for None"
+    try: return None if (value := f(x)) is None else str(value)
+    except Exception as e: return type(e).__name__ # who calls it, names it
+
+# %% ../../nbs/procedures/10_probes.ipynb #25010dc9
+@patch
+def listen(self:Probe,
+    functions:dict, # Name to function: group of inputs, canonicalize of texts
+):
+    "Keep what functions say of the pairs; `ValueError` where they said otherwise"
+    def own(f): return (getattr(f, "__module__", "") or "").startswith("conformal_ar.")
+    asked = dict(group=self.inputs, canonicalize=self.texts)
+    self.functions = {k: f for k in asked if callable(f := functions.get(k))
+                      and not own(f)}
+    for name, f in self.functions.items():
+        now = [_said(f, x) for x in asked[name]]
+        for x, v, then in zip(asked[name], now, self.said.setdefault(name, now)):
+            if v != then: raise ValueError(
+                f"{name} says {v!r:.60} of {x!r:.60}, and said {then!r:.60} in the "
+                "calibration: what it reads has changed, and the guarantee does not "
+                "carry over: undo the change, or calibrate again")
 
 # %% ../../nbs/procedures/10_probes.ipynb #874706a5
 _plain = (bool, int, float, str, type(None), torch.dtype, torch.device)
@@ -210,6 +236,7 @@ def look(self:Probe,
 ):
     """`ValueError` where another model seems to answer than was calibrated.
     Scores and weights are compared where a counter has moved, and on demand"""
+    self.listen(self.functions)
     if not always and self.seen is not None:
         now, then = counters(model), self.seen
         if now == then: return
@@ -241,7 +268,7 @@ def asdict(self:Probe)->dict|None: # None where inputs cannot be JSON
     scores = [[None if s == -np.inf else s for s in row]
               for row in self.scores.tolist()]
     return dict(fields, ids=self.ids.tolist(), texts=self.texts, scores=scores,
-                rounding=self.rounding, encoded=self.encoded)
+                rounding=self.rounding, encoded=self.encoded, said=self.said)
 
 # %% ../../nbs/procedures/10_probes.ipynb #b77b2847
 @patch(cls_method=True)
@@ -254,9 +281,11 @@ def read(cls:Probe,
     if fields["kind"] == "tensor":
         inputs = torch.tensor(inputs, dtype=getattr(torch, kind))
     scores = [[-np.inf if s is None else s for s in row] for row in fields["scores"]]
-    return cls(inputs, torch.tensor(fields["ids"]), fields["texts"],
-               torch.tensor(scores, dtype=torch.double), fields["rounding"],
-               fields.get("encoded", False))
+    new = cls(inputs, torch.tensor(fields["ids"]), fields["texts"],
+              torch.tensor(scores, dtype=torch.double), fields["rounding"],
+              fields.get("encoded", False))
+    new.said = fields.get("said", {})
+    return new
 
 # %% ../../nbs/procedures/10_probes.ipynb #675ece5a
 def input_hashes(inputs:Sequence)->tuple: # [n] rising

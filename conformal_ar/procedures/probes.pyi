@@ -12,11 +12,13 @@ class Probe:
     """A few pairs, and the scores by which their model is known again"""
     encoded: Any
     fingerprint: Any
+    functions: Any
     ids: Any
     inputs: Any
     moving: Any
     rounding: Any
     rules: Any
+    said: Any
     scores: Any
     seen: Any
     texts: Any
@@ -46,6 +48,11 @@ class Probe:
         """`ValueError` where the model gives other scores than it did, by more than rounding
 
         model: The model of now"""
+        ...
+    def listen(self, functions: dict):
+        """Keep what functions say of the pairs; `ValueError` where they said otherwise
+
+        functions: Name to function: group of inputs, canonicalize of texts"""
         ...
     def look(self, model: Autoregressor, always: bool=False):
         """`ValueError` where another model seems to answer than was calibrated.
@@ -84,6 +91,9 @@ def _fingerprint(model):
     ...
 def _rules(model):
     """What wrappers do: a fingerprint without weights, and the kinds of rules, of each"""
+    ...
+def _said(f, x):
+    """What a function says, as text; None for None"""
     ...
 _plain: Any
 def _settings(holder):

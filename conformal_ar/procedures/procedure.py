@@ -49,6 +49,8 @@ class ModelCalibration(Fitted):
         LOADABLE.append(cls) # its files are read from now on
     def __setattr__(self, name, value):
         if name == "model": self.__dict__["probe"] = None # it is of another model
+        if name == "probe" and value is not None:
+            value.listen({f: getattr(self, f, None) for f in ("group", "canonicalize")})
         super().__setattr__(name, value)
 
 class Procedure(ModelCalibration, Calibration):
