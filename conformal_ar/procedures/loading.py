@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..search.autoregressive import Autoregressor
-from .procedure import ModelCalibration
+from .procedure import ModelCalibration, Procedure
 from .saving import (
     calibration_file, is_shipped, own_name, read_calibration, saved_class)
 
@@ -20,7 +20,7 @@ def load(
     folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
-)->ModelCalibration: # The calibrated procedure
+)->Procedure: # The calibrated procedure, or SelectiveAnswers
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return ModelCalibration.load(folder, model, **options)
     kind = saved_class(kept := read_calibration(folder))

@@ -411,7 +411,7 @@ def load(cls:ModelCalibration,
     folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
-)->ModelCalibration: # Calibrated; Procedure.load takes any procedure
+)->Procedure: # Calibrated, of the class or one that derives from it
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if model is not None: check_of_texts(model, None)
     return restored(cls, folder, model, **options)

@@ -47,7 +47,7 @@ class ModelCalibration(Fitted):
         notes: What else to keep with it, as JSON"""
         ...
     @classmethod
-    def load(cls, folder: str, model: Autoregressor | None=None, **options) -> ModelCalibration:
+    def load(cls, folder: str, model: Autoregressor | None=None, **options) -> Procedure:
         """Load a calibration; `ValueError` if it is corrupt, or of another kind or model
 
         folder: Folder, file conformal.json, or a shipped name
