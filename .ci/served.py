@@ -4,7 +4,7 @@
     python .ci/served.py --here   in this environment, which has vLLM
 
 A small Llama learns dates for a minute (as in nbs/guides/01_language_models.ipynb) and serves. 3/4/05 is 3 April for some and 4 March for others, and what was meant is right.
-`--write` keeps questions, samples and what was meant in nbs/results/served.json, which nbs/experiments/18_served.ipynb reads.
+`--write` keeps questions, samples and what was meant in nbs/results/served.json, which nbs/experiments/17_elsewhere.ipynb reads.
 """
 import argparse, os, random, shutil, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor

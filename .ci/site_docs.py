@@ -31,16 +31,27 @@ def autoregressive_index():
     finally: doclinks._iter_py_cells = cells
     return doclinks._qual_mod(found["conformal_ar.search.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
 
+@cache
+def exported(path):
+    "Names that a module exports, in small letters: the others are shown as code, which has no anchor"
+    text = (root/path).read_text(encoding="utf-8")
+    found = re.search(r"(?ms)^__all__ = (\[.*?\])", text)
+    return {o.lower() for o in ast.literal_eval(found[1])} if found else set()
+
 def mend_links():
-    """Links between pages stay on the site they are on. A word such as `coverage` or `predict` is no link: it means
+    """Links between pages stay on the site they are on, and lead to anchors that are there. A word such as `coverage` or `predict` is no link: it means
     an option, a column or a method as often as the function of that name."""
     if "conformal_ar" not in doclinks.NbdevLookup().entries: return # not installed: no links
     syms = doclinks.NbdevLookup().syms # the table that all lookups share
     site = f"{get_config().doc_host}{get_config().doc_baseurl}/"
     for name, found in autoregressive_index().items():
         syms[name] = syms[name.removeprefix("conformal_ar.search.autoregressive.")] = found
-    for name, found in syms.items():
-        if isinstance(found, tuple): syms[name] = (found[0].removeprefix(site), *found[1:])
+    for name, found in [*syms.items()]:
+        if not isinstance(found, tuple): continue
+        anchor = found[0].partition("#")[2].split(".")[0]
+        ours = found[1].startswith("conformal_ar/") and (root/found[1]).exists()
+        if ours and anchor and anchor not in exported(found[1]): del syms[name]
+        else: syms[name] = (found[0].removeprefix(site), *found[1:])
     page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
     def doc(self, name): return None if re.fullmatch("[a-z]+|conformal_ar", name) else page(self, name)
     def link_line(self, line):

@@ -152,7 +152,8 @@ def check(self:Probe,
             "tokenizer is not what was calibrated; calibrate again") from e
     apart = max(_mean_difference(way, self.scores) for way in ways)
     rules = _rules(model)
-    _refuse_changed(apart, self.rounding, texts == self.texts,
+    rounding = max(self.rounding, _rounding(model, 0)) # files may say less
+    _refuse_changed(apart, rounding, texts == self.texts,
                    self.encodes(model) or not self.encoded, self.rules in (None, rules))
     self.rules, self.seen = rules, counters(model)
     self.moving = frozenset(k for k, v in self.seen.items() if before.get(k, v) != v)
