@@ -30,8 +30,9 @@ test-more: .venv/more node_modules ## run the cells flagged more too: those that
 test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
 	$(BIN)/python .ci/test.py --flags gpu hf/13 hf/19
 
-test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, in .venv/vllm, an environment of its own
+test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, and ask one by the openai client, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py
+	$(BIN)/python .ci/served.py --questions 60 --steps 100
 
 test-settings: .venv/dev ## run the notebooks as other processors round, with one and two threads
 	$(BIN)/python .ci/test.py --setting all

@@ -65,7 +65,8 @@ def relocate(text):
     "Relative links and images of a file in nbs/, as seen from the root; the field is on the site alone."
     text = text.replace("](#try)", "](https://conformal-ar.github.io/conformal_ar/#try)")
     def repl(m): return f"{m[1]}{os.path.normpath('nbs/' + m[2])})"
-    return re.sub(r"(\]\()(?!\w+:|/|#)([^)\s]+)\)", repl, text)
+    text = re.sub(r"(\]\()(?!\w+:|/|#)([^)\s]+)\)", repl, text)
+    return text.replace("](https://github.com/conformal-ar/conformal_ar/blob/main/", "](")
 
 
 def render():
@@ -109,6 +110,7 @@ def main():
     out_of_date = stale(text, images)
     names = ", ".join(str(o.relative_to(root)) for o in out_of_date)
     if "--check" in sys.argv:
+        if (size := len(text.encode())) > 10_000: sys.exit(f"README.md has {size:,} bytes, more than 10,000: cut nbs/index.ipynb")
         if out_of_date: sys.exit(f"differs from what nbs/index.ipynb renders to: {names}\nrun `make readme`")
         links = {o.split("#")[0] for o in re.findall(r"\]\((nbs/[^)\s]+)\)", text)}
         missing = sorted(o for o in links if not (root/o).exists())
