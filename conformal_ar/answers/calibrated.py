@@ -216,8 +216,7 @@ def group_labels(self:AnswerCalibration,
     if self.group in table.own:
         return [group_label(group_key(v)) for v in table.of_inputs(self.group)]
     of = "is of answers" if self.group in table.columns else "is not there"
-    raise ValueError(f"column {self.group!r} {of}; of the inputs, which make groups, "
-                     f"there are: {', '.join(table.own) or 'none'}")
+    raise ValueError(f"column {self.group!r} {of}; there are: {', '.join(table.own)}")
 
 # %% ../../nbs/answers/01_calibrated.ipynb #67c199c2
 @patch
@@ -231,13 +230,11 @@ def fit_groups(self:AnswerCalibration,
     if confidence is not None: # a share of its risk for each
         wrong = (1 - check_risk(confidence, "confidence"))/len(groups)
         confidence = float(1 - wrong)
-    found = {}
-    for label, rows in groups.items():
-        try: found[label] = fit(rows, confidence)
-        except ValueError as e:
-            if self.group is None: raise
-            raise ValueError(f"group {label!r}: {e}") from None
-    self._found = found
+    def one(label, rows):
+        try: return fit(rows, confidence)
+        except ValueError as e: raise e if self.group is None else ValueError(
+            f"group {label!r}: {e}") from None
+    self._found = {label: one(label, rows) for label, rows in groups.items()}
     return self
 
 # %% ../../nbs/answers/01_calibrated.ipynb #95c2e093

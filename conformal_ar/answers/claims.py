@@ -92,9 +92,8 @@ def calibrate(self:ClaimFilter,
         event = "share of false claims among those kept"
         def fit(rows, sure):
             level = risk_level(losses.of(rows), self.risk, sure, event)
-            if level.threshold == -np.inf: warn_caller(
-                f"nothing will ever be kept: {len(rows)} answers are too few for a "
-                f"risk of {self.risk:g}, or all are wrong")
+            if level.threshold == -np.inf: warn_caller("nothing will ever be kept: "
+                f"{len(rows)} answers are too few for a risk of {self.risk:g}")
             return level
         return self.fit_groups(fit, table, self.confidence)
     worst = np.full(len(table), -np.inf)
@@ -114,8 +113,7 @@ def keep(self:ClaimFilter,
     table = read_answers(data, "input", "score", names=names)
     has = "needs" in table.columns
     if self.needs not in (None, has): raise ValueError(
-        f"calibrated {'with' if self.needs else 'without'} a column 'needs', and here "
-        f"there is {'one' if has else 'none'}: calibrate and apply alike")
+        f"calibrated with{'' if self.needs else 'out'} a column 'needs': apply alike")
     return claim_scores(table) > -self.thresholds_of(table)[table.owner]
 
 # %% ../../nbs/answers/04_claims.ipynb #c6529c4b

@@ -74,8 +74,7 @@ def _answers_of(row, alone=False):
     "The answers of a row, as dictionaries; it may have none unless it stands alone"
     own = {c: row[c] for c in OF_ANSWERS if c in row}
     many = {c: list(v) for c, v in own.items() if isinstance(v, LISTS)}
-    if alone and many and not all(many.values()): raise ValueError(
-        "it has no answer, and a score is needed")
+    if alone and not all(many.values()): raise ValueError("there is no answer")
     without = "answer" in own and not alone and all(map(_blank, own.values()))
     if not many: return [] if without else [own]
     if len({len(v) for v in many.values()}) > 1 or len(many) < len(own):
@@ -129,8 +128,7 @@ def read_answers(
 )->AnswerTable:
     "Read and check answers; `ValueError` names the rows that are wrong"
     if isinstance(data, AnswerTable):
-        has = {**data.own, **data.columns}
-        _need(has, [c for c in needed if c != "input"], has)
+        _need(has := data.own | data.columns, [c for c in needed if c != "input"], has)
         return data
     where, rows = _numbered(data)
     if not rows: raise ValueError("there are no answers: the table has no rows")
@@ -150,11 +148,9 @@ def read_answers(
             number[key] = len(inputs)
             inputs.append(key)
             own.append({c: v for c, v in row.items() if c not in OF_ANSWERS})
-        else:
-            for c, v in own[number[key]].items():
-                if repr(v) != repr(row.get(c)): mixed.setdefault(c, (
-                    f"{where} {i}: {c} is {row.get(c)!r:.40}, but {v!r:.40} in an "
-                    f"earlier row of the same input, {key!r:.60}"))
+        for c, v in own[number[key]].items():
+            if repr(v) != repr(row.get(c)): mixed.setdefault(c, f"{where} {i}: {c} is "
+                f"{row.get(c)!r:.40}, but {v!r:.40} in an earlier row of {key!r:.60}")
         read = _read | dict(answer=_item) if isinstance(row.get("answer"), LISTS) else (
             _read)
         try: more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row, alone)]
@@ -192,14 +188,11 @@ def _all_bad(where, bad):
     return ValueError("; ".join(said[:5]) + more)
 
 # %% ../../nbs/answers/00_tables.ipynb #c0lnames
-def swapped_names(
-    names:dict|None, # Ours to theirs
-    has:list,        # Columns that are there
-)->dict: # Theirs to ours, and ours to theirs where both are there: both ways the same
-    "What columns are called here; `ValueError` for a name that nothing reads"
-    known = "input", "reference", *OF_ANSWERS
-    if odd := [k for k in names or () if k not in known]: raise ValueError(
-        f"no column is called {odd[0]!r} here: names are of {', '.join(known)}")
+def swapped_names(names:dict|None, has:list)->dict:
+    """Theirs to ours of columns that are there, and ours to theirs.
+    `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
+    odd = (names or {}).keys() - {"input", "reference", *OF_ANSWERS}
+    if odd: raise ValueError(f"no column is called {', '.join(map(repr, odd))} here")
     pairs = [(k, v) for k, v in (names or {}).items() if v in has]
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 
@@ -211,8 +204,7 @@ def rows_in_order(
     "The answers of each input, by sample, or in the order of the rows"
     place = table.columns.get("sample")
     blank = np.array([p is None for p in (() if place is None else place)], bool)
-    given = place is not None and not blank.all()
-    if given and blank.any(): raise ValueError(
+    if (given := not blank.all()) and blank.any(): raise ValueError(
         f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
     order = np.lexsort((place.astype(int), table.owner)) if given else np.argsort(
         table.owner, kind="stable")

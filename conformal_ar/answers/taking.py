@@ -68,9 +68,8 @@ def calibrate(self:Selection,
     rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
     n, least = rule.guarantee.n_cal, 1 + np.isposinf(rule.wrong).sum()
-    if self.fdr is not None and least > self.fdr*(n + 1): warn_caller(
-        f"nothing can ever be taken: with {n} answers the smallest p-value is "
-        f"{least/(n + 1):.3g}, above fdr={self.fdr:g}; use more answers")
+    if least/(n + 1) > (self.fdr or 1): warn_caller("nothing can ever be taken: with "
+        f"{n} answers the smallest p-value is {least/(n + 1):.3g}; use more answers")
     return self
 
 # %% ../../nbs/answers/03_taking.ipynb #b8fe0aaa
