@@ -139,7 +139,7 @@ def read_answers(
     alone = "score" in needed and "input" not in needed # each row has an answer
     kept = [c for c in OF_ANSWERS if c in rows[0][1]]
     number, inputs, own, owner, found, line, bad = {}, [], [], [], [], [], {}
-    cells, mixed = [], {}
+    cells, mixed, blank = [], {}, {}
     for i, row in rows:
         key = row.get("input", f"row {i}")
         if _blank(key): bad.setdefault("there is no input", []).append(i)
@@ -161,6 +161,10 @@ def read_answers(
             line += [i]*len(more)
             as_was = [row | dict(zip(kept, m)) for m in more]
             cells += [{called.get(c, c): v for c, v in o.items()} for o in as_was]
+            if not more: blank[i] = number[key]
+    said = {*owner}
+    if lost := [i for i, n in blank.items() if n in said]:
+        bad["it is blank, and its input has answers in other rows"] = lost
     if bad: raise _all_bad(where, bad)
     columns = zip(*found) if found else [()]*len(kept)
     columns = {c: np.array(v, _types.get(c, object)) for c, v in zip(kept, columns)}

@@ -117,7 +117,7 @@ def set_losses(
     falling = [np.asarray(s, float)[o] for s, o in zip(scores, order)]
     def steps(members, right):
         if loss == "size": return 1 - np.arange(1, len(members) + 1).clip(max=most)/most
-        if callable(loss): return [loss(members[:i + 1], right)
+        if callable(loss): return [_number(loss, loss(members[:i + 1], right))
                                    for i in range(len(members))]
         least = [1.]
         for t in members: least.append(least[-1] and min(
@@ -126,6 +126,13 @@ def set_losses(
     found = [steps([t[i] for i in o], right)
              for t, o, right in zip(texts, order, references)]
     return step_losses(falling, found, start)
+
+# %% ../../nbs/procedures/15_losses.ipynb #c0lnumber
+def _number(loss, found):
+    try: return float(found)
+    except (TypeError, ValueError): raise ValueError(
+        f"the loss {getattr(loss, '__name__', loss)} must give a number; got {found!r:.40}"
+        ) from None
 
 # %% ../../nbs/procedures/15_losses.ipynb #a1c00010
 def risk_shares(
