@@ -189,6 +189,9 @@ class AnswerCalibration:
         if kept["procedure"] != cls.__name__: raise ValueError(
             f"{path} holds {kept['procedure']}, not {cls.__name__}")
         if model is not None: raise TypeError(f"{path} is of answers, without a model")
+        was = kept["settings"].get("group")
+        if "group" not in kept["functions"] and functions.get("group", was) != was:
+            raise ValueError(f"{path} has group={was!r}, not {functions['group']!r}")
         given = given_again(path, cls, kept["functions"], functions)
         own = cls(**kept["settings"] | given)
         own._found = {group_label(f["group"]): Level(
@@ -210,8 +213,10 @@ def group_labels(self:AnswerCalibration,
     "The group of each input"
     if self.group is None: return None
     if callable(self.group): return input_groups(self.group, table.inputs)
-    if self.group in table.own: return list(table.own[self.group])
-    raise ValueError(f"there is no column {self.group!r} for the groups")
+    if self.group in table.own:
+        return [group_label(group_key(v)) for v in table.of_inputs(self.group)]
+    of = "is of answers" if self.group in table.columns else "is not there"
+    raise ValueError(f"column {self.group!r} {of}; there are: {', '.join(table.own)}")
 
 # %% ../../nbs/answers/01_calibrated.ipynb #67c199c2
 @patch
@@ -225,7 +230,11 @@ def fit_groups(self:AnswerCalibration,
     if confidence is not None: # a share of its risk for each
         wrong = (1 - check_risk(confidence, "confidence"))/len(groups)
         confidence = float(1 - wrong)
-    self._found = {label: fit(rows, confidence) for label, rows in groups.items()}
+    def one(label, rows):
+        try: return fit(rows, confidence)
+        except ValueError as e: raise e if self.group is None else ValueError(
+            f"group {label!r}: {e}") from None
+    self._found = {label: one(label, rows) for label, rows in groups.items()}
     return self
 
 # %% ../../nbs/answers/01_calibrated.ipynb #95c2e093

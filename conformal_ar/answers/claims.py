@@ -14,7 +14,7 @@ from fastcore.basics import patch
 from .calibrated import (
     AnswerCalibration, coverage_level, risk_level)
 from .tables import AnswerTable, read_answers
-from ..theory.checks import check_risk
+from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk
 from ..theory.risk import step_losses, StepLosses
@@ -60,7 +60,7 @@ def false_share_losses(
 class ClaimFilter(AnswerCalibration):
     """Keeps claims of answers such that what is kept is true.
     `ValueError` unless one of `coverage`, `alpha` and `risk` is given"""
-    settings = "coverage", "risk", "confidence"
+    settings = "coverage", "risk", "confidence", "needs"
 
     def __init__(self,
         *,
@@ -69,12 +69,13 @@ class ClaimFilter(AnswerCalibration):
         risk:float|None=None, # In their place: the largest expected share that is false
         confidence:float|None=None, # Over calibration sets; None: on average
         group:Callable|str|None=None, # Column, or function of an input
+        needs:bool|None=None, # Has the table that column? calibrate finds it
     ):
         one_risk(coverage, alpha, risk=risk)
         if alpha is not None: coverage = float(1 - check_risk(alpha))
         if confidence is not None: check_risk(confidence, "confidence")
         self.coverage, self.risk, self.group = coverage, risk, group
-        self.confidence = confidence
+        self.confidence, self.needs = confidence, needs
 
 # %% ../../nbs/answers/04_claims.ipynb #5f165ea2
 @patch
@@ -85,11 +86,16 @@ def calibrate(self:ClaimFilter,
     "From answers whose claims were checked"
     table = read_answers(data, "input", "score", "right", names=names)
     scores, right = claim_scores(table), table.columns["right"]
+    self.needs = "needs" in table.columns
     if self.coverage is None:
         losses = false_share_losses(table.owner, scores, right, len(table))
-        return self.fit_groups(lambda rows, sure: risk_level(
-            losses.of(rows), self.risk, sure, "share of false claims among those kept"),
-            table, self.confidence)
+        event = "share of false claims among those kept"
+        def fit(rows, sure):
+            level = risk_level(losses.of(rows), self.risk, sure, event)
+            if level.threshold == -np.inf: warn_caller("nothing will ever be kept: "
+                f"{len(rows)} answers are too few for a risk of {self.risk:g}")
+            return level
+        return self.fit_groups(fit, table, self.confidence)
     worst = np.full(len(table), -np.inf)
     np.maximum.at(worst, table.owner[~right], scores[~right])
     kind = "marginal" if self.group is None else "group"
@@ -105,6 +111,9 @@ def keep(self:ClaimFilter,
 )->np.ndarray: # [r] is each claim kept?
     "Which claims to keep, a row each"
     table = read_answers(data, "input", "score", names=names)
+    has = "needs" in table.columns
+    if self.needs not in (None, has): raise ValueError(
+        f"calibrated with{'' if self.needs else 'out'} a column 'needs': apply alike")
     return claim_scores(table) > -self.thresholds_of(table)[table.owner]
 
 # %% ../../nbs/answers/04_claims.ipynb #c6529c4b

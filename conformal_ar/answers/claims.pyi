@@ -26,13 +26,15 @@ class ClaimFilter(AnswerCalibration):
     confidence: Any
     coverage: Any
     group: Any
+    needs: Any
     risk: Any
-    def __init__(self, *, coverage: float | None=None, alpha: float | None=None, risk: float | None=None, confidence: float | None=None, group: Callable | str | None=None):
+    def __init__(self, *, coverage: float | None=None, alpha: float | None=None, risk: float | None=None, confidence: float | None=None, group: Callable | str | None=None, needs: bool | None=None):
         """coverage: Probability that all kept claims are true, in (0, 1)
         alpha: In its place: 1 − coverage
         risk: In their place: the largest expected share that is false
         confidence: Over calibration sets; None: on average
-        group: Column, or function of an input"""
+        group: Column, or function of an input
+        needs: Has the table that column? calibrate finds it"""
         ...
     def calibrate(self, data: object, names: dict | None=None) -> ClaimFilter:
         """From answers whose claims were checked

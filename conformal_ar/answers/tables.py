@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
+from numbers import Real
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -30,6 +31,13 @@ class AnswerTable:
     columns:dict      # Name to [r] values that belong to the answer
     line:np.ndarray   # [r] where each stands: a line of the file, or a row from 0
     where:str         # What the table is called in errors
+    rows:list         # [r] the cells of each row, by their names in the file
+    mixed:dict        # Name to what is said of an input whose rows differ there
+
+    def of_inputs(self, column:str)->list: # [n]
+        "Values that belong to the inputs; `ValueError` where rows of one differ"
+        if column in self.mixed: raise ValueError(self.mixed[column])
+        return self.own[column]
 
     def __len__(self): return len(self.inputs)
 
@@ -62,11 +70,13 @@ LISTS = list, tuple, np.ndarray
 
 def _blank(v): return v is None or isinstance(v, str) and not v.strip() or v != v
 
-def _answers_of(row):
-    "The answers of a row, as dictionaries"
+def _answers_of(row, alone=False):
+    "The answers of a row, as dictionaries; it may have none unless it stands alone"
     own = {c: row[c] for c in OF_ANSWERS if c in row}
     many = {c: list(v) for c, v in own.items() if isinstance(v, LISTS)}
-    if not many: return [] if own and all(map(_blank, own.values())) else [own]
+    if alone and not all(many.values()): raise ValueError("there is no answer")
+    without = "answer" in own and not alone and all(map(_blank, own.values()))
+    if not many: return [] if without else [own]
     if len({len(v) for v in many.values()}) > 1 or len(many) < len(own):
         said = ", ".join(f"{c} {len(many[c]) if c in many else 'one'}" for c in own)
         raise ValueError(f"its cells hold different numbers of values: {said}")
@@ -77,11 +87,10 @@ _words = {w: True for w in "yes y true t right correct 1".split()}
 _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 
 def _number(v):
-    if isinstance(v, (bool, np.bool_)) or _blank(v): raise ValueError(
-        f"score must be a number; got {v!r:.40}")
-    try: return float(v)
-    except (TypeError, ValueError): raise ValueError(
-        f"score must be a number; got {v!r:.40}") from None
+    try: found = np.nan if isinstance(v, (bool, np.bool_)) else float(v)
+    except (TypeError, ValueError): found = np.nan
+    if found == found: return found # NaN, which csv writes as nan, is none
+    raise ValueError(f"score must be a number; got {v!r:.40}")
 
 # %% ../../nbs/answers/00_tables.ipynb #ea6f50fa
 def read_judgement(
@@ -119,15 +128,18 @@ def read_answers(
 )->AnswerTable:
     "Read and check answers; `ValueError` names the rows that are wrong"
     if isinstance(data, AnswerTable):
-        _need({**data.own, **data.columns}, [c for c in needed if c != "input"])
+        _need(has := data.own | data.columns, [c for c in needed if c != "input"], has)
         return data
     where, rows = _numbered(data)
-    called = {v: k for k, v in (names or {}).items()}
-    rows = [(i, {called.get(c, c): v for c, v in row.items()}) for i, row in rows]
     if not rows: raise ValueError("there are no answers: the table has no rows")
-    _need(rows[0][1], needed)
+    has = dict.fromkeys(c for _, row in rows for c in row)
+    called = swapped_names(names, has)
+    rows = [(i, {called.get(c, c): v for c, v in row.items()}) for i, row in rows]
+    _need(rows[0][1], needed, has)
+    alone = "score" in needed and "input" not in needed # each row has an answer
     kept = [c for c in OF_ANSWERS if c in rows[0][1]]
     number, inputs, own, owner, found, line, bad = {}, [], [], [], [], [], {}
+    cells, mixed = [], {}
     for i, row in rows:
         key = row.get("input", f"row {i}")
         if _blank(key): bad.setdefault("there is no input", []).append(i)
@@ -137,32 +149,37 @@ def read_answers(
             number[key] = len(inputs)
             inputs.append(key)
             own.append({c: v for c, v in row.items() if c not in OF_ANSWERS})
+        for c, v in own[number[key]].items():
+            if repr(v) != repr(row.get(c)): mixed.setdefault(c, f"{where} {i}: {c} is "
+                f"{row.get(c)!r:.40}, but {v!r:.40} in an earlier row of {key!r:.60}")
         read = _read | dict(answer=_item) if isinstance(row.get("answer"), LISTS) else (
             _read)
-        try: more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row)]
+        try: more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row, alone)]
         except ValueError as e: bad.setdefault(str(e), []).append(i)
         else:
             found += more
             owner += [number[key]]*len(more)
             line += [i]*len(more)
+            as_was = [row | dict(zip(kept, m)) for m in more]
+            cells += [{called.get(c, c): v for c, v in o.items()} for o in as_was]
     if bad: raise _all_bad(where, bad)
     columns = zip(*found) if found else [()]*len(kept)
     columns = {c: np.array(v, _types.get(c, object)) for c, v in zip(kept, columns)}
     own = {c: [o.get(c) for o in own] for c in own[0]}
     return AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
-                       where)
+                       where, cells, mixed)
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
-def _need(row, needed):
+def _need(row, needed, has):
     listed = any(isinstance(v, LISTS) for v in row.values()) # a row for each input
     missing = [c for c in needed if c not in row and not (listed and c == "input")]
     if missing == ["input"]: raise ValueError(
         f"which rows belong together? There is no column 'input'; the table has: "
-        f"{', '.join(row)}. If one of them says it: names=dict(input=...), or --column "
+        f"{', '.join(has)}. If one of them says it: names=dict(input=...), or --column "
         "input=...")
     if missing: raise ValueError(
         f"the table has no column {', '.join(map(repr, missing))}; it has: "
-        f"{', '.join(row)}. If that is its name here: names=dict({missing[0]}=...), or "
+        f"{', '.join(has)}. If that is its name here: names=dict({missing[0]}=...), or "
         f"--column {missing[0]}=...")
 
 def _all_bad(where, bad):
@@ -171,6 +188,15 @@ def _all_bad(where, bad):
     more = f"; and {len(said) - 5} more"*(len(said) > 5)
     return ValueError("; ".join(said[:5]) + more)
 
+# %% ../../nbs/answers/00_tables.ipynb #c0lnames
+def swapped_names(names:dict|None, has:list)->dict:
+    """Theirs to ours of columns that are there, and ours to theirs.
+    `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
+    odd = (names or {}).keys() - {"input", "reference", *OF_ANSWERS}
+    if odd: raise ValueError(f"no column is called {', '.join(map(repr, odd))} here")
+    pairs = [(k, v) for k, v in (names or {}).items() if v in has]
+    return {k: v for k, v in pairs} | {v: k for k, v in pairs}
+
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b2
 def rows_in_order(
     table:AnswerTable,   # Answers to n inputs
@@ -178,7 +204,9 @@ def rows_in_order(
 )->np.ndarray: # [n, m] rows of the table; −1 where there is none
     "The answers of each input, by sample, or in the order of the rows"
     place = table.columns.get("sample")
-    given = place is not None and all(p is not None for p in place)
+    blank = np.array([p is None for p in (() if place is None else place)], bool)
+    if (given := not blank.all()) and blank.any(): raise ValueError(
+        f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
     order = np.lexsort((place.astype(int), table.owner)) if given else np.argsort(
         table.owner, kind="stable")
     owner = table.owner[order]
@@ -211,9 +239,10 @@ def references_of(
     i:int,             # Number of an input
 )->list:
     "The references of an input; `ValueError` for none"
-    found = table.own["reference"][i]
+    found = table.of_inputs("reference")[i]
     found = list(found) if isinstance(found, LISTS) else [found]
-    if found and all(isinstance(r, str) and r for r in found): return found
+    if found and all(isinstance(r, (str, Real)) and not _blank(r) for r in found):
+        return [_text(r) for r in found] # numbers as those of answers
     raise ValueError(f"input {table.inputs[i]!r:.60} has no reference, or one that is "
                      "no text")
 

@@ -7,6 +7,7 @@ __all__ = ['Selection', 'judged']
 
 # %% ../../nbs/answers/03_taking.ipynb #8e5ca37b
 from dataclasses import dataclass
+from numbers import Real
 from typing import Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from fastcore.basics import patch
 
 from .calibrated import AnswerCalibration, Level
 from .tables import read_answers, read_judgement
-from ..theory.checks import check_risk, check_scores
+from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.selective import (
     choose_cutoffs, fit_selection, SelectionRule)
@@ -34,6 +35,8 @@ class Selection(AnswerCalibration):
         confidence:float|None=None, # Over calibration sets, for error; None: 0.95
         group:None=None,       # There are none
     ):
+        if group is not None: raise ValueError(
+            f"a selection has no groups, and got {group!r}: make one for each group")
         if (fdr is None) == (error is None): raise ValueError(
             f"give either fdr or error; got {fdr} and {error}")
         if fdr is not None and confidence is not None: raise ValueError(
@@ -64,6 +67,9 @@ def calibrate(self:Selection,
         cutoffs = choose_cutoffs(*tuning, self.error)
     rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
+    n, least = rule.guarantee.n_cal, 1 + np.isposinf(rule.wrong).sum()
+    if least/(n + 1) > (self.fdr or 1): warn_caller("nothing can ever be taken: with "
+        f"{n} answers the smallest p-value is {least/(n + 1):.3g}; use more answers")
     return self
 
 # %% ../../nbs/answers/03_taking.ipynb #b8fe0aaa
@@ -88,12 +94,13 @@ def take(self:Selection,
     names:dict|None=None, # Of columns
 )->np.ndarray: # [m] is each taken?
     "Which answers to take"
-    if not isinstance(scores, np.ndarray) or scores.ndim != 1:
-        flat = isinstance(scores, (list, tuple)) and not any(
-            isinstance(s, dict) for s in scores)
-        scores = scores if flat else read_answers(scores, "score", names=names
-                                                  ).columns["score"]
+    if isinstance(scores, Real): raise TypeError(
+        f"scores must be a list or a table: give [{scores!r}] for one answer")
+    flat = isinstance(scores, (list, tuple)) and not any(
+        isinstance(s, dict) for s in scores) or getattr(scores, "ndim", 2) == 1
+    if not flat: scores = read_answers(scores, "score", names=names).columns["score"]
     level = self._levels[None]
+    if not len(scores): return np.zeros(0, bool)
     return SelectionRule(level.guarantee, level.scores, level.threshold).take(scores)
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04

@@ -20,7 +20,7 @@ from ..answers.taking import Selection
 from ..answers.tables import AnswerTable, read_answers
 from .command_line import (
     app, check_there, cli_option, guarantee_text, OneLineErrors, writable_folder)
-from ..files.csv_jsonl import csv_text, jsonl_text
+from ..files.csv_jsonl import csv_text, jsonl_text, TABLES
 from ..files.whole_files import check_file, jsonable, write_text
 from ..procedures.saving import calibration_file, read_calibration
 
@@ -39,7 +39,8 @@ Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each
     "sets: input, answer, right or reference, and score for some rules.")]
 Columns = cli_option(list[str]|None, "What a column is called in the file, such as "
     "score=confidence; more than once for several.", "--column")
-Group = cli_option(str|None, "A column: the promise holds in each of its groups.")
+Group = cli_option(str|None, "sets, claims: a column; the promise holds in "
+    "each of its groups.")
 
 # %% ../../nbs/cli/11_answers_command.ipynb #6feb5d3c
 Share = cli_option(float|None, "sets: probability that an acceptable answer is in the "
@@ -85,7 +86,8 @@ def answers_calibrate(
                  abstain=abstain or None, group=group)
     given = {name: v for name, v in given.items() if v is not None}
     kind = KINDS[task.value]
-    if odd := given.keys() - {*kind.settings, "group"}: raise ValueError(
+    if odd := given.keys() - {
+            *kind.settings, *["group"]*(kind is not Selection)}: raise ValueError(
         f"--task {task.value} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
     made = kind(**given).calibrate(data, names=names)
     made.save(output, dict(columns=names))
@@ -97,20 +99,21 @@ def answers_calibrate(
 def applied_rows(
     made:AnswerCalibration, # A calibration
     table:AnswerTable,      # Answers
+    key:str,                # What the column of inputs is called
 )->tuple: # Rows, and what came of them in words
     "What a calibration makes of a table"
     if isinstance(made, SampledSets):
         sets = made.apply(table)
-        rows = [dict(input=s.input, answers=s.texts, draws=s.draws) | (
+        rows = [{key: s.input} | dict(answers=s.texts, draws=s.draws) | (
             dict(none=s.none) if made.abstain else {}) for s in sets]
         size = np.mean([*map(len, sets)])
         return rows, f"{len(sets):,} sets, {size:.2f} answers on average"
     name, does = ("taken", made.take) if isinstance(made, Selection) else (
         "kept", made.keep)
+    if name in table.own: raise ValueError(
+        f"there is a column {name!r} already: rename it, or leave it out")
     yes = does(table)
-    own = [{c: v[i] for c, v in table.own.items()} for i in table.owner]
-    rows = [o | {c: v[i] for c, v in table.columns.items()} | {name: bool(yes[i])}
-            for i, o in enumerate(own)]
+    rows = [o | {name: bool(t)} for o, t in zip(table.rows, yes)]
     return rows, f"{yes.sum():,} of {len(yes):,} {name}"
 
 # %% ../../nbs/cli/11_answers_command.ipynb #0baf07a3
@@ -123,6 +126,9 @@ def answers_apply(
     "Use a calibration on new answers"
     check_there(data)
     if output: check_file(output, data)
+    kind = output.suffix.lower() if output else ".csv"
+    if kind not in TABLES: raise ValueError(
+        f"{output}: the rows go into .csv, .tsv and .jsonl files")
     kept = read_calibration(calibration)
     kinds = {k.__name__: k for k in KINDS.values()}
     if kept["procedure"] not in kinds: raise ValueError(
@@ -130,12 +136,13 @@ def answers_apply(
         f"{kept['procedure']}: use `conformal-ar predict`")
     made = kinds[kept["procedure"]].load(calibration)
     names = kept["notes"].get("columns", {}) | column_names(column)
-    needed = ["input"]*(not isinstance(made, Selection)) # which rows belong together
-    rows, said = applied_rows(made, read_answers(data, *needed, names=names))
+    needed = "score" if isinstance(made, Selection) else "input" # rows alone, or not
+    rows, said = applied_rows(made, read_answers(data, needed, names=names),
+                              names.get("input", "input"))
     if output:
-        plain = [jsonable({names.get(c, c): v for c, v in r.items()}) for r in rows]
-        as_csv = Path(output).suffix.lower() not in (".jsonl", ".ndjson", ".json")
-        write_text(output, csv_text(plain) if as_csv else jsonl_text(plain))
+        plain = [*map(jsonable, rows)]
+        sep = TABLES[kind]
+        write_text(output, csv_text(plain, delimiter=sep) if sep else jsonl_text(plain))
         said += f"; written to {output}"
     else: said += "; --output FILE writes them"
     typer.echo(said)

@@ -33,6 +33,8 @@ def load(
 def model_notes(folder:str)->dict: # Names of model, task and canonicalize, or None
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
+    if "canonicalize" not in kept: raise ValueError(
+        f"{calibration_file(folder)} is of answers: use conformal-ar answers apply")
     noted = {name: kept["notes"].get(name) for name in ("model", "task")}
     return noted | dict(canonicalize=own_name(kept["canonicalize"]))
 

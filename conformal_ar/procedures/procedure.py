@@ -40,7 +40,7 @@ from ..theory.validity import order_p_value
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class ModelCalibration(Fitted):
-    "A calibration of a model, which is known again when it is used, saved and loaded"
+    "A calibration that knows its model again when it is used, saved and loaded"
     probe = known = group = None # of the last pairs: some, and hashes of all inputs
     nested = holds_all = False # one threshold on one score? is no target missed?
 
@@ -75,7 +75,7 @@ class Procedure(ModelCalibration, Calibration):
 
     @cached_property # until a setting changes
     def searcher(self):
-        "Its search, a value: what it finds, how that is scored, what it misses"
+        "How it searches: what it finds, the scores of that, and why targets are missed"
         return PrefixSearch(self.max_len)
     @property
     def steps(self): return self.searcher.steps

@@ -11,7 +11,7 @@ from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
 from ..search.sets import PredictionSet
 class ModelCalibration(Fitted):
-    """A calibration of a model, which is known again when it is used, saved and loaded"""
+    """A calibration that knows its model again when it is used, saved and loaded"""
     probe: Any
     known: Any
     group: Any
@@ -70,7 +70,7 @@ class Procedure(ModelCalibration, Calibration):
         ...
     @cached_property
     def searcher(self):
-        """Its search, a value: what it finds, how that is scored, what it misses"""
+        """How it searches: what it finds, the scores of that, and why targets are missed"""
         ...
     @property
     def steps(self): ...

@@ -20,7 +20,8 @@ from ..files.whole_files import environment, write_text
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.loading import pack_scores, unpack_scores
 from ..procedures.probes import Probe
-from ..procedures.saving import read_shipped, shipped_calibrations
+from ..procedures.saving import (
+    is_shipped, read_shipped, shipped_calibrations)
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
@@ -61,7 +62,8 @@ def task_max_len(
 )->int: # Tokens, the end token counted
     "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = optional(model, "bare")
-    known = {one["fingerprint"]: one["max_len"] for one in read_shipped(name)["lists"]}
+    lists = read_shipped(name)["lists"] if is_shipped(name) else () # others have none
+    known = {one["fingerprint"]: one["max_len"] for one in lists}
     return known.get(bare.fingerprint()) or TASKS[name].longest(bare)
 
 # %% ../../nbs/tasks/14_shipped.ipynb #e61acf8d

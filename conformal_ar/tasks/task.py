@@ -35,6 +35,8 @@ class TaskShown:
     hint = ""       # HTML: what a list may hold
     fields = ()     # Further boxes for an input
     page = None     # Folder with files for its page
+    label, examples = "Input", {} # of its page; without examples it has none
+    app_coverage = 0.9 # What its page offers at first
     sketcher = None # Name of the file there that draws inputs
 
     def prepare(self,
@@ -90,6 +92,8 @@ class Task(TaskShown):
     proposals = "candidate", # Columns with texts of which a p-value is asked
     rewrites = False  # Is what the model read told even where it was typed so?
     options = {}      # Name to TaskOption: what a command and the application may ask
+    demo_pairs, demo_coverages = (400, 200), (0.8, 0.9) # to calibrate and test
+    demo_procedures = {"level-sets": {}} # and options of each
 
     def is_table(self, path:str|Path)->bool:
         "Does the file `path`, as named, have columns? Else each line is an input"
