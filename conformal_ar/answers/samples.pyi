@@ -19,6 +19,7 @@ class SampledSets(AnswerCalibration):
     floors: Any
     generate: Any
     group: Any
+    had: Any
     loss: Any
     most: Any
     right: Any
@@ -27,8 +28,8 @@ class SampledSets(AnswerCalibration):
     same: Any
     seed: Any
     shares: Any
-    def __init__(self, generate: Callable | None=None, *, coverage: float | None=None, alpha: float | None=None, risk: float | dict | None=None, loss: str | Callable='missed', confidence: float | None=None, rule: str='count', draws: int | None=None, right: Callable | None=None, same: Callable | None=None, floor: float | None=None, floors: Sequence | None=None, abstain: bool=False, group: Callable | str | None=None, batch: int=1, seed: int=0):
-        """generate: From inputs, a number n and a seed: n texts each
+    def __init__(self, generate: Callable | None=None, *, coverage: float | None=None, alpha: float | None=None, risk: float | dict | None=None, loss: str | Callable='missed', confidence: float | None=None, rule: str='count', draws: int | None=None, right: Callable | None=None, same: Callable | None=None, floor: float | None=None, floors: Sequence | None=None, abstain: bool=False, group: Callable | str | None=None, batch: int=1, seed: int=0, had: Sequence | None=None):
+        """generate: From inputs, n and seeds: n texts each
         coverage: Probability of an acceptable answer, in (0, 1)
         alpha: In its place: 1 − coverage
         risk: In their place: the largest expected loss; or two
@@ -43,7 +44,8 @@ class SampledSets(AnswerCalibration):
         abstain: May a set say: none of these?
         group: Column, or function of an input
         batch: Draws asked for at a time
-        seed: Given to generate, and counted up"""
+        seed: With input and draw it makes the seeds given to generate
+        had: Fewest and most draws in calibration, which finds them"""
         ...
     def read(self, data: object, *judged: str, names: dict | None=None) -> tuple:
         """A table of draws, and their values
@@ -79,6 +81,7 @@ class SampledSets(AnswerCalibration):
         data: A table of draws
         names: Of columns"""
         ...
+    def _refuse_few(self, table, drawn, least): ...
     def sample(self, inputs: Sequence[str], stop: bool=False) -> list:
         """Draws for inputs, from generate
 
@@ -105,3 +108,14 @@ class SampledSets(AnswerCalibration):
         references: As there
         names: Of columns"""
         ...
+def draw_seeds(inputs: Sequence[str], seed: int=0, made: int=0) -> list:
+    """A seed for the next draws of each input
+
+    inputs: [n]
+    seed: That of all
+    made: How many draws of each there are"""
+    ...
+def _input(x): ...
+def _texts(some, n, x):
+    """What generate gave for input x as a list of texts, or of (text, score)"""
+    ...

@@ -143,6 +143,7 @@ def read_answers(
     for i, row in rows:
         key = row.get("input", f"row {i}")
         if _blank(key): bad.setdefault("there is no input", []).append(i)
+        key = key.item() if isinstance(key, np.generic) else key
         key = key if isinstance(key, str) else repr(key)
         if key not in number:
             number[key] = len(inputs)

@@ -151,10 +151,11 @@ class ModelDraws:
         quality:str="likelihood", # Or normalized
     ): self.model, self.max_len, self.quality = model, max_len, quality
 
-    def __call__(self, inputs:Sequence, n:int, seed:int):
-        "Of each of the `inputs` `n` draws, from its own stream of `seed`"
-        draws = draw_samples(self.model, inputs, n, self.max_len,
-                             [own_stream(seed, x) for x in inputs])
+    def __call__(self, inputs:Sequence, n:int, seeds:int|Sequence[int]):
+        "Of each of the `inputs` `n` draws, from its own stream of its seed, or of one"
+        seeds = np.broadcast_to(seeds, len(inputs)).tolist()
+        draws = draw_samples(self.model, inputs, n, self.max_len, [*map(
+            own_stream, seeds, inputs)])
         return self.texts(draws)
 
     def texts(self, draws:Draws):

@@ -67,8 +67,8 @@ class ModelDraws:
         max_len: Most tokens of a draw, the end token counted
         quality: Or normalized"""
         ...
-    def __call__(self, inputs: Sequence, n: int, seed: int):
-        """Of each of the `inputs` `n` draws, from its own stream of `seed`"""
+    def __call__(self, inputs: Sequence, n: int, seeds: int | Sequence[int]):
+        """Of each of the `inputs` `n` draws, from its own stream of its seed, or of one"""
         ...
     def texts(self, draws: Draws):
         """Texts and qualities of `draws`; one that did not end has a quality of 0"""
