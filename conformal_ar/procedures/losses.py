@@ -131,8 +131,8 @@ def set_losses(
 def _number(loss, found):
     try: return float(found)
     except (TypeError, ValueError): raise ValueError(
-        f"the loss {getattr(loss, '__name__', loss)} must give a number; got {found!r:.40}"
-        ) from None
+        f"the loss {getattr(loss, '__name__', loss)} must give a number; got "
+        f"{found!r:.40}") from None
 
 # %% ../../nbs/procedures/15_losses.ipynb #a1c00010
 def risk_shares(

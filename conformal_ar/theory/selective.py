@@ -118,7 +118,7 @@ def fit_selection(
 def _refuse_cutoffs(scores, right, first, error):
     top = right[scores >= first]
     said = (f"{(~top).sum()} of {len(top)} answers above the first are wrong, too many"
-            if len(top) else f"none of {len(right)} answers is above the first, too few")
+            if len(top) else f"none of {len(right)} answers reaches the first, too few")
     raise ValueError(
         f"no threshold passes: {said} to rule out an error above {error:g}. Use more "
         "answers, allow a larger error, or another score")
