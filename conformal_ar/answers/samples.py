@@ -239,7 +239,7 @@ def _refuse_few(self:SampledSets, table, drawn, least):
     if few.any(): raise ValueError(
         f"input {table.inputs[i := int(few.argmax())]!r:.60}, number {i} from 0, has "
         f"{there[i]} draws and is not done; in calibration all had {self.had[0]} or "
-        f"more. So have {few.sum() - 1} others: draw as many")
+        f"more. There are {few.sum()} such inputs: draw as many")
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00071
 def draw_seeds(
@@ -317,7 +317,8 @@ def complete(self:SampledSets,
     table = read_answers(data, names=names)
     if "answer" in table.columns: return table
     return draws_table(table.inputs, self.sample(table.inputs), **{
-        c: v for c, v in table.own.items() if c != "input"})
+        c: table.of_inputs(c) if c in ("reference", self.group) else v
+        for c, v in table.own.items() if c != "input"})
 
 # %% ../../nbs/answers/02_samples.ipynb #80d9e830
 @patch
@@ -325,7 +326,7 @@ def predict(self:SampledSets,
     inputs:Sequence|str, # Texts, or one text
 )->list|AnswerSet:
     "Draw until the rule says enough"
-    if isinstance(inputs, str): return self.predict([inputs])[0]
+    if np.isscalar(inputs): return self.predict([inputs])[0]
     inputs = [*map(_input, inputs)]
     each = list(dict.fromkeys(inputs))
     sets = self.apply(draws_table(each, self.sample(each, stop=True)))
