@@ -35,7 +35,7 @@ class AnswerTable:
     mixed:dict        # Name to what is said of an input whose rows differ there
 
     def of_inputs(self, column:str)->list: # [n]
-        "Values that belong to the inputs; `ValueError` where rows of one differ"
+        "Values of a `column` of inputs; `ValueError` where rows of one differ"
         if column in self.mixed: raise ValueError(self.mixed[column])
         return self.own[column]
 
