@@ -85,11 +85,9 @@ def modules_passed():
 
 def parts():
     "Name of a part of the book -> its pages, as nbs/sidebar.yml has them: what is not in the appendix is the main part"
-    text = (house.nbs/"sidebar.yml").read_text(encoding="utf-8")
-    main, _, appendix = text.partition("section: Appendix")
+    main, appendix = house.sidebar()
     hour = main.partition("One hour")[2].partition("- section")[0]
-    def paths(text): return [house.nbs/o for o in dict.fromkeys(re.findall(r"[\w/]+\.ipynb", text))]
-    return {"one hour": paths(hour), "book": paths(main), "appendix": paths(appendix)}
+    return dict(zip(("one hour", "book", "appendix"), map(house.listed_pages, (hour, main, appendix))))
 
 def crossing():
     "Private names that one module takes from another"

@@ -189,10 +189,17 @@ def check_columns(folder):
 
 def shown(cell): return not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(cell))
 
+def sidebar():
+    "The text of nbs/sidebar.yml up to the appendix, and that of the appendix"
+    return (nbs/"sidebar.yml").read_text(encoding="utf-8").split("section: Appendix")
+
+def listed_pages(text):
+    "Pages that a part of the sidebar lists, each once"
+    return [nbs/o for o in dict.fromkeys(re.findall(r"[\w/]+\.ipynb", text))]
+
 def appendix():
     "Pages of the sidebar's appendix, which are looked up rather than read"
-    text = (nbs/"sidebar.yml").read_text(encoding="utf-8").partition("section: Appendix")[2]
-    return {nbs/o for o in re.findall(r"[\w/]+\.ipynb", text)}
+    return {*listed_pages(sidebar()[1])}
 
 def open_cells(path):
     "What the site shows at first: no hidden cells, nothing in a callout that is folded"

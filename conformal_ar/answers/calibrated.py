@@ -25,7 +25,7 @@ from ..theory.checks import (
     check_calibrated_groups, check_risk, group_key, group_label, warn_caller)
 from ..theory.draw_values import draw_values
 from ..theory.groups import group_rows, input_groups
-from ..theory.guarantee import Guarantee
+from ..theory.guarantee import Guarantee, wilson_upper
 from ..theory.planning import plan
 from ..theory.risk import StepLosses, risk_threshold, tested_threshold
 
@@ -75,8 +75,7 @@ def refuse_infeasible(
     said = (f"{out} of {n} calibration inputs {why}, and {k - 1} may be missed: at "
             f"most a coverage of {(n - out)/(n + 1):.3f} is feasible{way_out}")
     if level.threshold == -np.inf: raise ValueError(said)
-    wilson = (out + 9/2 + 3*(out*(n - out)/n + 9/4)**0.5)/(1 + 9/n) # Wilson (1927)
-    if out and wilson >= k: warn_caller(
+    if out and wilson_upper(out, n) >= k: warn_caller(
         said + "; chance alone may have kept this calibration from being refused, and "
         "those that chance selects cover less than they say: use more inputs, or less")
 

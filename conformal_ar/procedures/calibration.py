@@ -20,7 +20,7 @@ from ..theory.checks import (
     check_bool, check_count, check_log_likelihoods, check_risk, warn_caller)
 from ..theory.conformal import split_threshold
 from ..theory.groups import check_group, group_rows
-from ..theory.guarantee import Guarantee, rounded_down
+from ..theory.guarantee import Guarantee, rounded_down, wilson_upper
 from ..theory.planning import one_risk, plan
 from ..theory.tolerance import tolerance_region
 
@@ -269,8 +269,7 @@ def _near_limit(scores, ranks):
     n, steps = scores.shape
     left = np.isin(tolerance_region(scores, ranks)[1], (0, steps)) # at the last step
     out = (~np.isfinite(scores[left, -1])).sum()
-    most = (out + 9/2 + 3*(out*(n - out)/n + 9/4)**0.5)/(1 + 9/n) # Wilson (1927)
-    return most > ranks[-1] - 1
+    return wilson_upper(out, n) > ranks[-1] - 1
 
 def _warn_selected(cp, label, fits, ranks):
     "Warn that others like a calibration were refused: that chance selected it"

@@ -157,6 +157,16 @@ def _look(preset, part, tokenizer):
         return dict(exact_match=right, coverage=found)
     return look
 
+# %% ../../nbs/tasks/03_additions_model.ipynb #0208998a
+def preset_of(
+    preset:object, # One, or the name of one
+    known:dict,    # Name to preset
+): # The preset
+    "A preset by its name; `ValueError` for an unknown one"
+    if not isinstance(preset, str): return preset
+    if preset in known: return known[preset]
+    raise ValueError(f"unknown preset {preset!r}: known are {', '.join(known)}")
+
 # %% ../../nbs/tasks/03_additions_model.ipynb #02089989
 def train_additions(
     preset:object="pocket", # Pocket, paper or a Preset
@@ -167,10 +177,7 @@ def train_additions(
     minutes:float=float("inf"), # Of this call, after which the run waits for the next
 )->Path: # Folder of the model
     "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
-    if isinstance(preset, str):
-        if preset not in PRESETS: raise ValueError(
-            f"unknown preset {preset!r}: known are {', '.join(PRESETS)}")
-        preset = PRESETS[preset]
+    preset = preset_of(preset, PRESETS)
     folder = Path(output_dir or f"runs/additions-{preset.name}")
     splits, (net, tokenizer) = load_additions(), make_model(preset, seed)
     net.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -268,10 +275,7 @@ def train_smiles(
     data:dict|None=None, # With a part train; that of load_reactions when None
 )->Path: # Folder of the model
     "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
-    if isinstance(preset, str):
-        if preset not in SMILES_PRESETS: raise ValueError(
-            f"unknown preset {preset!r}: known are {', '.join(SMILES_PRESETS)}")
-        preset = SMILES_PRESETS[preset]
+    preset = preset_of(preset, SMILES_PRESETS)
     if data is None:
         from conformal_ar.tasks.reaction_files import load_reactions
         data = load_reactions()

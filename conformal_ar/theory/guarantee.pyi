@@ -74,6 +74,13 @@ def clopper_pearson_interval(successes: int, n: int, level: float=0.95) -> tuple
     n: Trials
     level: Confidence that the interval holds the true probability"""
     ...
+def wilson_upper(successes: int, n: int, errors: float=3.0) -> float:
+    """So many successes may there be with that many standard errors (Wilson 1927)
+
+    successes: Observed
+    n: Trials
+    errors: Standard errors"""
+    ...
 class Selected(NamedTuple):
     """What a selection of answers achieved on pairs with known targets"""
     n: int
