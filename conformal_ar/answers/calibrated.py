@@ -18,9 +18,9 @@ from fastcore.basics import patch
 from .tables import AnswerTable, kinds_of, rows_in_order
 
 # %% ../../nbs/answers/01_calibrated.ipynb #db76dba1
-from ..procedures.saving import function_name, same_function
-from ..procedures.saving import (
-    calibration_file, LOADABLE, read_calibration, write_calibration)
+from conformal_ar.procedures.saving import (
+    function_name, same_function, calibration_file, LOADABLE, read_calibration,
+    write_calibration)
 from ..theory.checks import (
     check_calibrated_groups, check_risk, group_key, group_label, warn_caller)
 from ..theory.draw_values import draw_values

@@ -17,7 +17,7 @@ from conformal_ar.answers.calibrated import (
     refuse_infeasible, refuse_risk)
 from .tables import (
     AnswerTable, draws_table, read_answers, references_of)
-from ..procedures.losses import (
+from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
 from ..theory.checks import check_count, check_risk
 from ..theory.draw_values import RULES
