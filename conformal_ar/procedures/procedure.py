@@ -158,6 +158,7 @@ def check_of_texts(model:Autoregressor, canonicalize:Callable|None):
     if not (canonicalize is None or callable(canonicalize)): raise TypeError(
         f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
 
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a5500z
 ROW_OPTIONS = "max_rows", # they change no set
 
 def check_options(options:dict, *known):
@@ -220,6 +221,7 @@ def fit_group(self:Calibration,
     guarantee = _guaranteed(self, label, n, int(ranks.sum()), groups)
     return self._bounded(label, groups, fits, scores, ranks, guarantee, kept)
 
+# %% ../../nbs/procedures/02_procedure.ipynb #ed22e9az
 @patch
 def _bounded(self:Calibration, label, groups, fits, scores, ranks, guarantee, kept=()):
     "Calibrated on scores [n, steps]; a warning or an error where nothing bounds sets"
@@ -251,6 +253,7 @@ def _in_group(label):
     "How an error about a group begins; empty for None, without groups"
     return "" if label is None else f"in group {label!r}: "
 
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a5401z
 def refuse_ranks(label:object, n:int, error:Exception):
     """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
     `error` says what would do"""
@@ -283,6 +286,7 @@ def _near_limit(scores, ranks):
     out = (~np.isfinite(scores[left, -1])).sum()
     return wilson_upper(out, n) > ranks[-1] - 1
 
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a5401z
 def _warn_selected(cp, label, fits, ranks):
     "Warn that others like a calibration were refused: that chance selected it"
     n, lost = len(fits), int((~fits).sum())
@@ -373,6 +377,7 @@ def scores(self:Procedure,
     check_options(kwargs, "batch_size", *ROW_OPTIONS)
     return _best_scores(self, pairs, _target_scores(self, pairs, **kwargs))
 
+# %% ../../nbs/procedures/02_procedure.ipynb #b5ace94z
 def _target_scores(cp, pairs, **kwargs):
     "[T, steps] scores of all targets"
     scores = cp.searcher.target_scores(cp.model, pairs, **kwargs)
@@ -410,6 +415,7 @@ def checked_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None,
     cp.check_model(pairs, probe, batch_size)
     return pairs
 
+# %% ../../nbs/procedures/02_procedure.ipynb #8f1282az
 def test_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None)->Pairs:
     """Pairs to measure `cp` on, by the same model.
     `inputs` and `targets` as for evaluate"""
@@ -593,6 +599,7 @@ def p_values(self:Procedure,
     found = [p[owner == i] for i in range(len(inputs))]
     return found[0] if one else found
 
+# %% ../../nbs/procedures/02_procedure.ipynb #947d003z
 @patch
 def _text_p_values(self:Procedure, inputs, owner, texts, **kwargs):
     "[T] from scores made as in calibration"
@@ -683,6 +690,7 @@ def _fit_again(self:Calibration, found):
         return new._replace(guarantee=same)
     return {label: fit(label, one) for label, one in found.items()}
 
+# %% ../../nbs/procedures/02_procedure.ipynb #86d7518z
 def at_coverage(
     cp:Calibration, # Calibrated
     coverage:float, # In (0, 1)

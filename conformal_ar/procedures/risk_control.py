@@ -245,6 +245,7 @@ def first_risk(cp:object)->float|None: # None where a coverage is asked for
     "The first risk of a procedure `cp`; `ValueError` for what is no risk"
     return None if cp.risk is None else next(iter(shares_of(cp).values()))
 
+# %% ../../nbs/procedures/16_risk_control.ipynb #a1c0001z
 def check_risks(cp:object):
     "`ValueError` for what the risks of a procedure `cp` do not go with"
     if cp.risk is None: return
