@@ -14,7 +14,7 @@ from fastcore.basics import patch
 from .calibrated import (
     AnswerCalibration, coverage_level, Level)
 from .tables import AnswerTable, read_answers
-from ..procedures.losses import fit_risks
+from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk

@@ -18,7 +18,7 @@ from .calibrated import (
     AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured)
 from .tables import (
     AnswerTable, draws_table, read_answers, references_of)
-from ..procedures.losses import (
+from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.draw_values import RULES

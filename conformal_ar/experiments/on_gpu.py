@@ -23,7 +23,7 @@ from conformal_ar.files.whole_files import write_results
 from conformal_ar.hf.causal import HFCausal
 from conformal_ar.hf.seq2seq import HFSeq2Seq
 from conformal_ar.hf.texts import Ids, PlainTokenizer, pad_rows
-from conformal_ar.procedures.loading import load
+from conformal_ar.procedures.procedure import load
 from conformal_ar.search.beams import beam_search
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.additions import load_additions
