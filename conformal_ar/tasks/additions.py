@@ -91,7 +91,8 @@ def split_pairs(
 # %% ../../nbs/tasks/01_additions.ipynb #cbc7f462
 def _draw_pairs(rng, n, sizes):
     "Pairs from the recipe's mixture: uniform over small sums and sizes"
-    low = np.array([(0, 0)] + [(10**(a-1), 10**(b-1)) for a, b in sizes])
+    least = [(0, 0), *((10**(a-1)*(a > 1), 10**(b-1)*(b > 1)) for a, b in sizes)]
+    low = np.array(least) # one digit may be 0
     high = np.array([(100, 100)] + [(10**a, 10**b) for a, b in sizes])
     part = rng.integers(0, len(low), n)
     return rng.permuted(rng.integers(low[part], high[part]), axis=1)

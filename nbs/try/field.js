@@ -7,11 +7,17 @@
   const worker = new Worker("try/sets.js"), came = {};
   const SIZES = {additions: 1606632, dates: 938080, reactions: 12970383}; // bytes, for the progress bar
   const MOST = {additions: 990, dates: 990, reactions: 970}; // thousandths: more needs more than the calibration has
-  const typed = {additions: text.value, dates: "9/6/80", reactions: "COc1ccccc1.BrBr"};
+  const typed = {additions: "34+58", dates: text.value, reactions: "COc1ccccc1.BrBr"};
   const covers = {additions: 900, dates: 990, reactions: 900};
   let last = 0, timer;
 
   const SMALL = ["23", "33", "24", "34", "44", "25", "35", "45", "55", "28", "46", "37"]; // digits of two numbers
+  const MONTHS = Array.from({length: 12}, (_, i) => new Date(2000, i, 1).toLocaleString("en", {month: "long"}));
+  function respelt(t) { // another way to write a day, in one that the model has learnt
+    const iso = t.match(/^(\d{4})-(\d{1,2})-(\d{1,2})$/), named = t.match(/^(\d{1,2})\.? ([a-z]{3,})\.?,? (\d{4})$/i);
+    const month = named && MONTHS.find(m => m.toLowerCase().startsWith(named[2].toLowerCase()));
+    return iso ? `${+iso[3]}.${+iso[2]}.${iso[1]}` : month ? `${month} ${+named[1]}, ${named[3]}` : t;
+  }
   const checks = {
     additions: t => {
       const digits = t.match(/^0*(0|[1-9]\d{0,7})\+0*(0|[1-9]\d{0,7})=?$/); // 007 is 7
@@ -19,14 +25,15 @@
       const sizes = [digits[1], digits[2]].map(d => d.length).sort((a, b) => a - b);
       return {text: `${digits[1]}+${digits[2]}=`, known: sizes[1] < 3 || SMALL.includes(sizes.join(""))};
     },
-    dates: t => {
+    dates: said => {
+      const t = respelt(said), note = t === said ? "" : `Asked as ${t}. `;
       const known = /^([A-Z][a-z]+ \d{1,2}, \d{4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}\/\d{1,2}\/\d{2})$/;
-      if (!known.test(t)) throw Error("Type a date as 9/6/80, 9.6.1980 or June 9, 1980.");
+      if (!known.test(t)) throw Error("Type a date as 9/6/80, 9.6.1980, June 9, 1980, 9 June 1980 or 1980-06-09.");
       const [a, b] = t.split(/[ ,./]+/), day = (d, m) => m > 0 && m < 13 && d > 0 && d <= new Date(2000, m, 0).getDate();
       const there = isNaN(a) ? day(b, new Date(`${a} 1, 2000`).getMonth() + 1) : day(a, b) || t.includes("/") && day(b, a);
       if (!there) throw Error(`There is no such day as ${t}.`);
       const [year] = t.match(/\d{4}$/) || [2000];
-      return {text: t, known: year >= 1950 && year < 2050};
+      return {text: t, note, known: year >= 1950 && year < 2050};
     },
     reactions: t => {
       if (!t) throw Error("Type the SMILES of all that goes into the flask, dots between, as COc1ccccc1.BrBr.");
@@ -46,6 +53,7 @@
       const question = checks[task.value](spaces === undefined ? asks : asks.replace(/\s+/g, spaces));
       text.removeAttribute("aria-invalid");
       form.known = question.known;
+      form.note = question.note || "";
       worker.postMessage({id: ++last, task: task.value, text: question.text, coverage: Number(coverage.value),
                           lines: lines.checked && !lines.disabled ? 8 : null});
     } catch (error) { refuse(error.message); }
@@ -84,7 +92,7 @@
     const pieces = set.members.map(m => m.text.split("."));
     const twice = task.value === "reactions" && pieces.some(p => pieces.some(q => q.length > p.length && p.every(o => q.includes(o))));
     const other = " With a further piece, such as HCl, a product is another answer.";
-    said.textContent = `${set.note || ""}${counted}. ${whole}${twice ? other : ""}`;
+    said.textContent = `${form.note}${set.note || ""}${counted}. ${whole}${twice ? other : ""}`;
     list.replaceChildren(...set.members.map(member));
   }
 
@@ -103,7 +111,7 @@
   function choose(event) { // Another model, with the question that it had
     text.value = typed[task.value];
     coverage.max = MOST[task.value];
-    if (event || task.value !== "additions") { // what stood here belongs to another question
+    if (event || task.value !== "dates") { // what stood here belongs to another question
       coverage.value = covers[task.value];
       list.replaceChildren();
       said.textContent = "Loading the model …";
