@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, Hashable, NamedTuple, Sequence
 
 import numpy as np
 from fastcore.basics import patch
@@ -28,7 +28,7 @@ from ..theory.tolerance import tolerance_region
 class Fitted:
     "What a calibration leaves, until a setting changes"
     settings, functions = (), () # what is saved; what is given again when it is loaded
-    _found = None # label of each group (None: all pairs) to its Calibrated
+    _found:dict|None = None # label of each group (None: all pairs) to its Calibrated
 
     def __setattr__(self, name, value):
         if name in ("model", "probe", "known", *self.settings, *self.functions):
@@ -36,12 +36,16 @@ class Fitted:
             self.__dict__.pop("searcher", None) # which is made of settings
         super().__setattr__(name, value)
     @property
-    def guarantees(self)->dict:
-        "What is guaranteed in each group; `RuntimeError` before calibration"
+    def found(self)->dict:
+        "What was found for each group; `RuntimeError` before calibration"
         if self._found is None: raise RuntimeError(
             f"{type(self).__name__} is not calibrated yet, or a setting has changed "
             "since: call calibrate(inputs, targets), or load a calibration")
-        return {label: found.guarantee for label, found in self._found.items()}
+        return self._found
+    @property
+    def guarantees(self)->dict:
+        "What is guaranteed in each group; `RuntimeError` before calibration"
+        return {label: one.guarantee for label, one in self.found.items()}
     @property
     def guarantee(self)->"Guarantee":
         "What is guaranteed in the group with the least coverage"
@@ -104,7 +108,7 @@ class Calibrated(NamedTuple):
     thresholds:np.ndarray # [steps] least scores, in nats (per token if the score is)
     guarantee:Guarantee   # What it guarantees
     coverable:int         # Pairs whose target a set can hold at all
-    scores:np.ndarray=()  # Finite calibration scores, rising, for p-values
+    scores:np.ndarray=np.empty(0) # Finite calibration scores, rising, for p-values
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b0a54001
 def _thresholds_at(scores, ranks):
@@ -118,7 +122,7 @@ def _thresholds_at(scores, ranks):
 # %% ../../nbs/procedures/01_calibration.ipynb #ed22e9a8
 @patch
 def fit_group(self:Calibration,
-    label:object,      # Of the group; None where there are none
+    label:Hashable,    # Of the group; None where there are none
     scores:np.ndarray, # [N, steps] of its pairs
     groups:int,        # How many there are
 )->Calibrated:
@@ -142,7 +146,7 @@ def _bounded(self:Calibration, label, groups, fits, scores, ranks, guarantee, ke
 
 # %% ../../nbs/procedures/01_calibration.ipynb #a2168917
 @patch
-def guaranteed(self:Calibration, label:object, n:int, k:int, groups:int):
+def guaranteed(self:Calibration, label:Hashable, n:int, k:int, groups:int):
     """What dropping `k` of `n` pairs guarantees.
     In the group `label` (None: all pairs); `groups` share the risk of the confidence"""
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
@@ -172,21 +176,20 @@ def calibrate_scores(self:Calibration,
 @patch(as_prop=True)
 def thresholds(self:Calibration)->np.ndarray: # [steps]; with groups [groups, steps]
     "Least scores after each step, in nats (per token if the score is)"
-    self.guarantees
-    rows = np.array([found.thresholds for found in self._found.values()])
+    rows = np.array([one.thresholds for one in self.found.values()])
     return rows[0] if self.group is None else rows
 
 # %% ../../nbs/procedures/01_calibration.ipynb #9e06aec2
 @patch
 def score_p_values(self:Calibration,
     scores:np.ndarray,  # [R] of answers
-    group:np.ndarray=0, # [R] number of the group of each
+    group:np.ndarray|int=0, # [R] number of the group of each
 )->np.ndarray: # [R] in (0, 1]
     "P-value of each score among the calibration scores of its group"
     p, group = np.zeros(len(scores)), np.broadcast_to(group, len(scores))
-    for g, found in enumerate(self._found.values()):
-        own, n = group == g, found.guarantee.n_cal
-        p[own] = rank_p_values(scores[own], found.scores, n)
+    for g, one in enumerate(self.found.values()):
+        own, n = group == g, one.guarantee.n_cal
+        p[own] = rank_p_values(scores[own], one.scores, n)
     return p
 
 # %% ../../nbs/procedures/01_calibration.ipynb #e4581d59
@@ -199,8 +202,7 @@ def calibration_scores(self:Calibration)->np.ndarray: # [N]
     "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
     if not self.nested: raise TypeError(
         f"{type(self).__name__} keeps no scores: have them again from scores_of")
-    self.guarantees # an error before calibration
-    return np.concatenate([_all_scores(found) for found in self._found.values()])
+    return np.concatenate([*map(_all_scores, self.found.values())])
 
 # %% ../../nbs/procedures/01_calibration.ipynb #86d75188
 def fit_again(
@@ -220,10 +222,9 @@ def at_coverage(
 )->Calibration: # A copy; itself where it kept no scores, or bounds another risk
     "A strict calibration at another coverage, from the scores that it kept"
     if not cp.nested or cp.alpha is None: return cp
-    cp.guarantees # an error before calibration
-    other = copy(cp)
+    found, other = cp.found, copy(cp)
     other.alpha, other.strict = one_risk(coverage=coverage), True
-    other._found = fit_again(other, cp._found)
+    other._found = fit_again(other, found)
     return other
 
 # %% ../../nbs/procedures/01_calibration.ipynb #b0a54011
@@ -239,7 +240,7 @@ def _in_group(label):
     "How an error about a group begins; empty for None, without groups"
     return "" if label is None else f"in group {label!r}: "
 
-def refuse_ranks(label:object, n:int, error:Exception):
+def refuse_ranks(label:Hashable, n:int, error:Exception):
     """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
     `error` says what would do"""
     if n: raise ValueError(f"{_in_group(label)}{error}") from None

@@ -16,6 +16,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .calibration import Calibration
+from .pairs import Pairs
 from .procedure import Procedure
 from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor, optional
@@ -27,7 +28,7 @@ from ..theory.checks import check_count
 from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
-class ConformalLevelSets(RiskControl, Procedure):
+class ConformalLevelSets(RiskControl):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty",
                 "risk", "loss", "floor")
@@ -46,7 +47,7 @@ class ConformalLevelSets(RiskControl, Procedure):
         **kwargs
     ):
         limit = optional(model, "max_target_len") or 512
-        if max_len is None: max_len = min(limit, 512)
+        if max_len is None: max_len = int(min(limit, 512))
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
         if max_lines is not None: check_count(max_lines, "max_lines")
         self.max_candidates, self.max_lines = max_candidates, max_lines
@@ -93,7 +94,7 @@ class LineSearch:
     def row_scores(self, table:Hypotheses)->np.ndarray:
         "[R, 1] scores of the lines in a `table`"
         return table.line_scores[:, None]
-    def target_scores(self, model:Autoregressor, pairs:object, batch_size:int=0,
+    def target_scores(self, model:Autoregressor, pairs:Pairs, batch_size:int=0,
                       **kwargs)->np.ndarray:
         """[T, 1] the largest threshold at which lines cover each target of `pairs`.
         By the `model`; `batch_size` is not used"""

@@ -201,8 +201,9 @@ def fit_risks(
     (first, risk), *others = shares.items()
     if others or first == "size":
         rising = [k == "size" for k in shares]
+        sure = float(check_risk(confidence, "confidence"))
         return joint_threshold([losses[k] for k in shares], [*shares.values()], rising,
-                               confidence)
+                               sure)
     n = len(losses[first].start)
     if confidence is None: return risk_threshold(losses[first], risk), n
     return tested_threshold(losses[first], risk, confidence), n

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import torch
@@ -41,7 +41,12 @@ from ..theory.validity import order_p_value
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class ModelCalibration(Fitted):
     "A calibration that knows its model again when it is used, saved and loaded"
-    probe = known = group = None # of the last pairs: some, and hashes of all inputs
+    model:Autoregressor
+    max_len:int
+    canonicalize:Callable|None
+    group:Callable|by_length|None = None
+    probe:Probe|None = None # some of the last pairs
+    known:tuple|None = None # hashes of all their inputs
     nested = holds_all = False # one threshold on one score? is no target missed?
 
     def __init_subclass__(cls, **kwargs):
@@ -121,7 +126,7 @@ def __repr__(self:ModelCalibration):
 @patch
 def read(self:ModelCalibration,
     inputs:Sequence,            # [N] inputs; or a table with columns input and target
-    targets:Sequence|None=None, # [N] targets, as for read_pairs
+    targets:Any=None, # [N] targets, as for read_pairs
 )->Pairs: # Inputs, ids of targets, and which of these are possible
     "Inputs and targets, read once; a warning where no set can hold a target"
     inputs, targets = read_pairs(inputs, targets)
@@ -163,7 +168,7 @@ def check_model(self:ModelCalibration,
 
 # %% ../../nbs/procedures/02_procedure.ipynb #8f1282a4
 @patch
-def checked_pairs(self:ModelCalibration, inputs:Sequence, targets:Sequence|None,
+def checked_pairs(self:ModelCalibration, inputs:Any, targets:Any,
                   probe:tuple|None=None, batch_size:int=256)->Pairs:
     """Pairs to calibrate on: read, and the model checked and probed on them.
     `inputs`, `targets` and `probe` as for calibrate; `batch_size` pairs at a time"""
@@ -173,7 +178,7 @@ def checked_pairs(self:ModelCalibration, inputs:Sequence, targets:Sequence|None,
     return pairs
 
 @patch
-def test_pairs(self:ModelCalibration, inputs:Sequence, targets:Sequence|None)->Pairs:
+def test_pairs(self:ModelCalibration, inputs:Any, targets:Any)->Pairs:
     "Pairs to measure on, of `inputs` and `targets` as for evaluate, by the same model"
     self.guarantees # an error before calibration
     pairs = self.read(inputs, targets)
@@ -199,8 +204,8 @@ def warn_order(scores:np.ndarray, rows:dict):
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
-    inputs:Sequence,            # [N] inputs; or a table with columns input and target
-    targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
+    inputs:Any, # [N] inputs; or a table with columns input and target
+    targets:Sequence|torch.Tensor|None=None, # [N] (lists of) right texts; or ids [N, L]
     *,
     probe:tuple|None=None, # Inputs and targets to keep in the file; None: some of these
     progress:bool=False,        # Show a progress bar?
@@ -222,7 +227,7 @@ def everything(self:Procedure,
     inputs:Sequence, # [n] inputs
 )->np.ndarray: # [n] does nothing bound its set?
     "Which sets hold everything: those of groups whose thresholds are −∞"
-    unbounded = [np.isneginf(g.thresholds).any() for g in self._found.values()]
+    unbounded = [np.isneginf(g.thresholds).any() for g in self.found.values()]
     if isinstance(self.group, Callable) and any(unbounded):
         return np.array(unbounded)[self._numbers(inputs)]
     return np.full(len(inputs), any(unbounded)) # of answers' lengths: each set has all
@@ -265,12 +270,14 @@ def select(self:Procedure,
         "shorter lines, so no table of it holds theirs; use predict")
     own = self.thresholds
     if self.group is not None: own = own[self._row_groups(table, inputs)]
-    return table.select((self.searcher.row_scores(table) >= own - self.margin).all(1))
+    passes = self.searcher.row_scores(table) >= own - self.margin
+    return table.select(np.all(passes, axis=1))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0f34a560
 @patch
 def _numbers(self:Procedure, inputs):
     "[n] number of the group of each input"
+    assert callable(self.group) # by_length makes groups of answers
     return group_numbers(self.group, inputs, self.guarantees)
 
 @patch
@@ -319,7 +326,7 @@ def sets(self:Procedure,
 # %% ../../nbs/procedures/02_procedure.ipynb #43ae20d0
 @patch
 def predict(self:Procedure,
-    inputs:Sequence|str, # [n] inputs; or one text
+    inputs:Sequence|np.ndarray|str, # [n] inputs; or one text
     *,
     progress:bool=False, # Show a progress bar?
     **kwargs,            # For the search (max_rows)
@@ -328,8 +335,8 @@ def predict(self:Procedure,
     now, one = copy(self), isinstance(inputs, str) # one calibration
     now.guarantees # an error before calibration
     if isinstance(inputs, list) and not inputs: return []
-    inputs = check_inputs([inputs] if one else inputs)
-    sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
+    asked = check_inputs([inputs] if one else inputs)
+    sets = now.sets(now.search(asked, progress=progress, **kwargs), asked)
     return sets[0] if one else sets
 
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003e
@@ -381,8 +388,8 @@ def _check_candidates(inputs, candidates):
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch
 def evaluate(self:Procedure,
-    inputs:Sequence,            # [n] test inputs; or a table, as for calibrate
-    targets:Sequence|None=None, # [n] targets, as for calibrate
+    inputs:Any, # [n] test inputs; or a table, as for calibrate
+    targets:Sequence|torch.Tensor|None=None, # [n] targets, as for calibrate
     **kwargs,                   # For the search (progress, max_rows)
 )->Evaluation: # Coverage with its interval, set sizes, oracle sizes
     "Predict test inputs and compare with their targets, by class with `canonicalize`"

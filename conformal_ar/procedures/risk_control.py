@@ -6,12 +6,15 @@
 __all__ = ['RiskControl']
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c000a2
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 
-from .calibration import Calibrated, Calibration
+from .calibration import Calibrated
+from .pairs import Pairs
+from .procedure import Procedure
+from ..search.hypotheses import Hypotheses
 from .losses import (
     fit_risks, loss_of, LOSSES, risk_event, risk_shares, set_losses)
 from ..theory.groups import by_length, group_rows, pair_groups
@@ -28,10 +31,10 @@ class LossEvaluation(NamedTuple):
     loss:float       # Mean loss
     error:float      # Its standard error, calibration and test draws both counted
     mean_size:float  # Members
-    guarantee:object # What was guaranteed
+    guarantee:Guarantee # What was guaranteed
 
     @classmethod
-    def of(cls, losses:Sequence, sizes:Sequence, guarantee:object):
+    def of(cls, losses:np.ndarray, sizes:np.ndarray, guarantee:Guarantee):
         "From the `losses` [n] and the `sizes` [n] of sets, and their `guarantee`"
         n, n_cal = len(losses), guarantee.n_cal
         error = np.std(losses)*(1/n + 1/n_cal)**0.5
@@ -43,7 +46,7 @@ class LossEvaluation(NamedTuple):
                 f"{self.error:.3f}, mean size {self.mean_size:.2f})")
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00018
-class RiskControl(Calibration):
+class RiskControl(Procedure):
     "A procedure of one threshold, which may promise small losses for a coverage"
     functions = "group", "canonicalize", "loss"
     risk, loss, floor, most = None, "missed", 1e-3, 20
@@ -66,10 +69,10 @@ class RiskControl(Calibration):
         each = np.split(each, first)
         self.__dict__["_losses"] = self.pair_losses(pairs, each, **kwargs)
         best = np.array([[s.max()] for s in each])
-        return best, pair_groups(self.group, pairs.inputs, None)
+        return best, pair_groups(self.group, pairs.inputs, np.zeros(0)) # by inputs
 
-    def evaluate(self, inputs, targets=None, **kwargs):
-        "What sets achieve on test pairs: their coverage, or their loss"
+    def evaluate(self, inputs, targets=None, **kwargs)->Any:
+        "What sets achieve: an Evaluation of their coverage, or a LossEvaluation"
         if self.risk is None: return super().evaluate(inputs, targets, **kwargs)
         pairs = self.test_pairs(inputs, targets)
         table = self.search(pairs.inputs, **kwargs)
@@ -98,7 +101,7 @@ def check_risks(self:RiskControl):
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00020
 @patch
 def found_texts(self:RiskControl,
-    table:object, # Hypotheses
+    table:Hypotheses, # Of any search
 )->list: # [n] of scores, texts, and whether each is an open line
     "The members that a table has for each input"
     table = table.select(np.argsort(table.owner, kind="stable"))
@@ -112,8 +115,8 @@ def found_texts(self:RiskControl,
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00021
 @patch
 def losses_of(self:RiskControl,
-    table:object, # Hypotheses: the members of all sets
-    pairs:object, # Pairs, alike
+    table:Hypotheses, # The members of all sets
+    pairs:Pairs, # Of the same inputs
     everything:np.ndarray|None=None, # [n] sets that hold it; None: by the calibration
 )->np.ndarray: # [n]
     "The loss of each set; of several losses the last that the guarantee names"
@@ -130,7 +133,7 @@ def losses_of(self:RiskControl,
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00022
 @patch
 def pair_losses(self:RiskControl,
-    pairs:object,  # Pairs
+    pairs:Pairs,   # From read
     each:Sequence, # [n] of arrays: scores of their targets
     batch_size:int=256, # Of scoring, not of searches
     **kwargs,      # For the search
