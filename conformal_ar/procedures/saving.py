@@ -267,7 +267,7 @@ def shipped_calibrations()->dict: # Name to file
     return {f.parent.name: f for f in files}
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
-def read_shipped(name:str|Path)->dict: # Population, lists, what made them and loads them
+def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads them
     "What is stored of the shipped calibration of a task, by `name`"
     return json.loads(shipped_calibrations()[str(name)].read_text(encoding="utf-8"))
 
