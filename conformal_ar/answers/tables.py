@@ -10,6 +10,7 @@ __all__ = ['OF_ANSWERS', 'AnswerTable', 'read_judgement', 'read_answers', 'rows_
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from numbers import Real
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Callable, Sequence
 
 import numpy as np
 
-from ..files.csv_jsonl import at, read_table
+from ..files.csv_jsonl import at, check_text, read_table
 
 # %% ../../nbs/answers/00_tables.ipynb #c8b6cbe5
 OF_ANSWERS = "answer", "score", "right", "sample", "needs" # the others are of the input
@@ -88,7 +89,7 @@ _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 
 def _number(v):
     try: found = np.nan if isinstance(v, (bool, np.bool_)) else float(v)
-    except (TypeError, ValueError): found = np.nan
+    except (TypeError, ValueError, OverflowError): found = np.nan
     if found == found: return found # NaN, which csv writes as nan, is none
     raise ValueError(f"score must be a number; got {v!r:.40}")
 
@@ -97,6 +98,7 @@ def read_judgement(
     v:object, # Yes or no, true or false, right or wrong, 1 or 0
 )->bool:
     "Is it right? `ValueError` for anything else"
+    if isinstance(v, (bool, np.bool_)): return bool(v)
     found = _words.get(re.sub(r"^([01])\.0*$", r"\1", str(v).strip().lower()))
     if found is None: raise ValueError(f"right must be yes or no; got {v!r:.40}")
     return found
@@ -108,16 +110,17 @@ def _text(v):
 
 def _item(v): return v if v == "" else _text(v) # of a list: an answer may be empty
 
-def _place(v):
+def _place(name, v):
     "A whole number, or None"
     if _blank(v): return None
     try: whole = float(v) == int(float(v)) >= 0
     except (TypeError, ValueError, OverflowError): whole = False
-    if not whole: raise ValueError(f"it must be a whole number from 0; got {v!r:.40}")
+    if not whole: raise ValueError(
+        f"{name} must be a whole number from 0; got {v!r:.40}")
     return int(float(v))
 
-_read = dict(answer=_text, score=_number, right=read_judgement, sample=_place,
-             needs=_place)
+_read = dict(answer=_text, score=_number, right=read_judgement,
+             sample=partial(_place, "sample"), needs=partial(_place, "needs"))
 _types = dict(score=float, right=bool)
 
 # %% ../../nbs/answers/00_tables.ipynb #83418278
@@ -135,9 +138,11 @@ def read_answers(
     has = dict.fromkeys(c for _, row in rows for c in row)
     called = swapped_names(names, has)
     rows = [(i, {called.get(c, c): v for c, v in row.items()}) for i, row in rows]
-    _need(rows[0][1], needed, has)
+    ours = {called.get(c, c): None for c in has} # a row may lack some
+    listed = any(isinstance(v, LISTS) for v in rows[0][1].values()) # a row an input
+    _need(ours, [c for c in needed if not (listed and c == "input")], has)
     alone = "score" in needed and "input" not in needed # each row has an answer
-    kept = [c for c in OF_ANSWERS if c in rows[0][1]]
+    kept = [c for c in OF_ANSWERS if c in ours]
     number, inputs, own, owner, found, line, bad = {}, [], [], [], [], [], {}
     cells, mixed, blank = [], {}, {}
     for i, row in rows:
@@ -154,7 +159,9 @@ def read_answers(
                 f"{row.get(c)!r:.40}, but {v!r:.40} in an earlier row of {key!r:.60}")
         read = _read | dict(answer=_item) if isinstance(row.get("answer"), LISTS) else (
             _read)
-        try: more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row, alone)]
+        try:
+            for v in row.values(): isinstance(v, str) and check_text(v)
+            more = [[read[c](a.get(c)) for c in kept] for a in _answers_of(row, alone)]
         except ValueError as e: bad.setdefault(str(e), []).append(i)
         else:
             found += more
@@ -169,14 +176,13 @@ def read_answers(
     if bad: raise _all_bad(where, bad)
     columns = zip(*found) if found else [()]*len(kept)
     columns = {c: np.array(v, _types.get(c, object)) for c, v in zip(kept, columns)}
-    own = {c: [o.get(c) for o in own] for c in own[0]}
+    own = {c: [o.get(c) for o in own] for c in ours if c not in OF_ANSWERS}
     return AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
                        where, cells, mixed)
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
 def _need(row, needed, has):
-    listed = any(isinstance(v, LISTS) for v in row.values()) # a row for each input
-    missing = [c for c in needed if c not in row and not (listed and c == "input")]
+    missing = [c for c in needed if c not in row]
     if missing == ["input"]: raise ValueError(
         f"which rows belong together? There is no column 'input'; the table has: "
         f"{', '.join(has)}. If one of them says it: names=dict(input=...), or --column "
@@ -196,9 +202,15 @@ def _all_bad(where, bad):
 def swapped_names(names:dict|None, has:list)->dict:
     """Theirs to ours of columns that are there, and ours to theirs.
     `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
-    odd = (names or {}).keys() - {"input", "reference", *OF_ANSWERS}
+    names = names or {}
+    if not isinstance(names, Mapping): raise TypeError(
+        f"names must be a dictionary, such as dict(score='sure'); got {names!r:.40}")
+    odd = names.keys() - {"input", "reference", *OF_ANSWERS}
     if odd: raise ValueError(f"no column is called {', '.join(map(repr, odd))} here")
-    pairs = [(k, v) for k, v in (names or {}).items() if v in has]
+    for k, v in names.items():
+        if v not in has and k in has: raise ValueError(
+            f"there is no column {v!r} to be {k}; there are: {', '.join(has)}")
+    pairs = [(k, v) for k, v in names.items() if v in has]
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b2
@@ -221,18 +233,23 @@ def rows_in_order(
     return rows[:, :draws]
 
 # %% ../../nbs/answers/00_tables.ipynb #78196dea
+def _takes_one(f):
+    try: return len(signature(f).parameters) == 1
+    except ValueError: return True # such as str, whose parameters are not known
+
 def kinds_of(
     texts:list,              # Answers of an input, in order
     same:Callable|None=None, # Of one text, or of two; None: equality
 )->list: # Whole numbers from 0
     "The number of the kind of each answer"
-    if same is None or len(signature(same).parameters) == 1:
+    if same is None or _takes_one(same):
         seen = {}
         keys = texts if same is None else map(same, texts)
         return [seen.setdefault(k, len(seen)) for k in keys]
     first, found = [], []
     for t in texts:
-        kind = next((i for i, f in enumerate(first) if same(f, t)), len(first))
+        alike = (i for i, f in enumerate(first) if read_judgement(same(f, t)))
+        kind = next(alike, len(first))
         if kind == len(first): first.append(t)
         found.append(kind)
     return found

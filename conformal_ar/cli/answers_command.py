@@ -37,6 +37,8 @@ app.add_typer(answers, name="answers")
 Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each "
     "answer. select: score, right (yes or no); claims: input, answer, score, right; "
     "sets: input, answer, right or reference, and score for some rules.")]
+NewAnswers = Annotated[Path, typer.Argument(help="CSV or JSONL file like the one that "
+    "calibrated; right and reference may be left out.")]
 Columns = cli_option(list[str]|None, "What a column is called in the file, such as "
     "score=confidence; more than once for several.", "--column")
 Group = cli_option(str|None, "sets, claims: a column; the promise holds in "
@@ -121,7 +123,7 @@ def applied_rows(
 def answers_apply(
     calibration:Annotated[Path, typer.Argument(help="Folder that `answers calibrate` "
                                                "wrote.")],
-    data:Answers, output:Applied=None, column:Columns=None,
+    data:NewAnswers, output:Applied=None, column:Columns=None,
 ):
     "Use a calibration on new answers"
     check_there(data)

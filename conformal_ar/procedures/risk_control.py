@@ -18,9 +18,9 @@ from ..search.hypotheses import Hypotheses
 from ..theory.checks import check_risk
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
-from conformal_ar.theory.risk import (
-    learn_then_test, losses_at, missed_share, risk_threshold, step_losses, StepLosses,
-    tested_threshold)
+from ..theory.risk import (
+    learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses,
+    StepLosses, tested_threshold)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #471573ff
 def edit_row(
@@ -185,7 +185,7 @@ def joint_threshold(
     seed:int=0,           # Of the third that fixes the order of the tests
 )->tuple: # τ, −∞ where none passes; and how many pairs tested it
     "The highest threshold of which all risks pass (Learn then Test)"
-    apart = np.random.default_rng(seed).random(len(losses[0].start)) < 1/3
+    apart = set_apart(len(losses[0].start), seed)
     tuning, testing = ([s.of(np.flatnonzero(r)) for s in losses]
                        for r in (apart, ~apart))
     at = np.concatenate([s.at for s in tuning])
