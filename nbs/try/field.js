@@ -7,7 +7,7 @@
   const worker = new Worker("try/sets.js"), came = {};
   const SIZES = {additions: 1606632, dates: 938080, reactions: 12970383}; // bytes, for the progress bar
   const MOST = {additions: 990, dates: 990, reactions: 970}; // thousandths: more needs more than the calibration has
-  const typed = {additions: "34+58", dates: text.value, reactions: "COc1ccccc1.BrBr"};
+  const typed = {additions: "347+58", dates: text.value, reactions: "COc1ccccc1.BrBr"};
   const covers = {additions: 900, dates: 990, reactions: 900};
   let last = 0, timer;
 
@@ -21,7 +21,7 @@
   const checks = {
     additions: t => {
       const digits = t.match(/^0*(0|[1-9]\d{0,7})\+0*(0|[1-9]\d{0,7})=?$/); // 007 is 7
-      if (!digits) throw Error("Type two numbers of at most 8 digits, as 34+58.");
+      if (!digits) throw Error("Type two numbers of at most 8 digits, as 347+58.");
       const sizes = [digits[1], digits[2]].map(d => d.length).sort((a, b) => a - b);
       return {text: `${digits[1]}+${digits[2]}=`, known: sizes[1] < 3 || SMALL.includes(sizes.join(""))};
     },
