@@ -30,7 +30,7 @@ WORDS = {
     "decisions/still_valid.html": "distribution shift drift monitoring alarm",
     "decisions/weighted.html": "covariate shift importance weights",
     "decisions/adaptive.html": "online conformal time series ACI",
-    "procedures/loading.html": "load saved calibration pretrained",
+    "procedures/procedure.html": "load saved calibration pretrained",
     "procedures/saving.html": "save serialize export JSON file",
     "procedures/levelsets.html": "threshold set size high probability",
     "procedures/simulation.html": "simulation Monte Carlo simulated coverage check",

@@ -20,7 +20,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "retrosynthesis": "chem/chemist", "coverage 0.9 reactions": "chem/chemist tasks/reactions_results tasks/shipped",
     "install": "index", "how many calibration pairs": "guides/how_many_pairs theory/planning", "empty set": "guides/questions",
     "why is my set so large": "guides/questions", "vllm": "hf/vllm", "beam search": "search/beams procedures/subsets procedures/dynamic",
-    "save calibration": "procedures/saving procedures/loading", "load a shipped model": "procedures/loading tasks/shipped",
+    "save calibration": "procedures/saving procedures/procedure", "load a shipped model": "procedures/procedure tasks/shipped",
     "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
     "distribution shift": "decisions/still_valid decisions/weighted", "drift alarm": "decisions/still_valid decisions/monitor",
     "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/planning theory/guarantee",

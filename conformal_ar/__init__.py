@@ -21,7 +21,7 @@ _names = {
     "procedures.subsets": "ConformalBeamSubsets",
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
-    "procedures.loading": "load",
+    "procedures.procedure": "load",
     "theory.planning": "plan coverage_band",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",

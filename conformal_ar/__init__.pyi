@@ -18,7 +18,7 @@ from .procedures.subsets import ConformalBeamSubsets as ConformalBeamSubsets
 from .procedures.dynamic import DynamicConformalBeams as DynamicConformalBeams
 from .procedures.dynamic import choose_max_len as choose_max_len
 from .procedures.levelsets import ConformalLevelSets as ConformalLevelSets
-from .procedures.loading import load as load
+from .procedures.procedure import load as load
 from .theory.planning import plan as plan
 from .theory.planning import coverage_band as coverage_band
 from .procedures.equivalence import ClassSet as ClassSet

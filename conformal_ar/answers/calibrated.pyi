@@ -6,7 +6,6 @@ from typing import Callable, NamedTuple
 import numpy as np
 from .tables import AnswerTable
 from ..theory.guarantee import Guarantee
-from ..theory.risk import StepLosses
 class Level(NamedTuple):
     """What a calibration found, for all inputs or for a group"""
     threshold: float | None
@@ -20,29 +19,6 @@ def coverage_level(scores: np.ndarray, coverage: float, confidence: float | None
     confidence: Over calibration sets; None: coverage on average
     kind: Or group
     event: What has the coverage"""
-    ...
-def risk_level(losses: StepLosses, risk: float, confidence: float | None=None, event: str | None=None) -> Level:
-    """The largest threshold whose losses are small enough
-
-    losses: Of calibration pairs
-    risk: In (0, 1)
-    confidence: Over calibration sets; None: risk on average
-    event: What has the risk"""
-    ...
-def refuse_infeasible(level: Level, scores: np.ndarray, why: str, way_out: str=''):
-    """`ValueError` where the threshold is −∞, and a warning where chance kept it finite
-
-    level: Of coverage_level
-    scores: [n] of the pairs
-    why: What pairs lack that score −∞
-    way_out: What else would work"""
-    ...
-def refuse_risk(level: Level, losses: StepLosses, way_out: str=''):
-    """`ValueError` where the threshold is −∞: with what is feasible
-
-    level: Of risk_level
-    losses: Of the pairs
-    way_out: What else would work"""
     ...
 class Drawn(NamedTuple):
     """The draws of n inputs, in order, padded to m columns"""
@@ -113,10 +89,10 @@ class AnswerCalibration:
 
         table: Answers"""
         ...
-    def fit_groups(self, fit: Callable, table: AnswerTable, confidence: float | None=None):
-        """Find the level of each group
+    def fit_groups(self, fit: Callable, table: AnswerTable, confidence: float | None=None, **also):
+        """Find the level of each group; where one has none, nothing changes
 
-        fit: From rows [k] and a confidence to a Level
+        fit: From rows [k], a confidence and the group in words to a Level
         table: Answers, of n inputs
         confidence: That all groups have theirs at once"""
         ...
@@ -131,11 +107,3 @@ class AnswerCalibration:
         folder: For conformal.json
         notes: What else to keep, as JSON"""
         ...
-def given_again(path: Path, kind: type, saved: dict, functions: dict) -> dict:
-    """The functions of a loaded calibration; `ValueError` for another, or none
-
-    path: Of the calibration
-    kind: Its class
-    saved: Name to the function that it was calibrated with
-    functions: Name to function, as given"""
-    ...

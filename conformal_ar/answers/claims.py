@@ -12,8 +12,9 @@ import numpy as np
 from fastcore.basics import patch
 
 from .calibrated import (
-    AnswerCalibration, coverage_level, risk_level)
+    AnswerCalibration, coverage_level, Level)
 from .tables import AnswerTable, read_answers
+from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee
 from ..theory.planning import one_risk
@@ -86,22 +87,24 @@ def calibrate(self:ClaimFilter,
     "From answers whose claims were checked"
     table = read_answers(data, "input", "score", "right", names=names)
     scores, right = claim_scores(table), table.columns["right"]
-    self.needs = "needs" in table.columns
+    needs = "needs" in table.columns
     if self.coverage is None:
         losses = false_share_losses(table.owner, scores, right, len(table))
         event = "share of false claims among those kept"
-        def fit(rows, sure):
-            level = risk_level(losses.of(rows), self.risk, sure, event)
-            if level.threshold == -np.inf: warn_caller("nothing will ever be kept: "
-                f"{len(rows)} answers are too few for a risk of {self.risk:g}")
-            return level
-        return self.fit_groups(fit, table, self.confidence)
+        def fit(rows, sure, of):
+            t, n = fit_risks({0: losses.of(rows)}, {0: self.risk}, sure)
+            if t == -np.inf: warn_caller(
+                f"{of}nothing will ever be kept: {len(rows)} answers are too few for a "
+                f"risk of {self.risk:g}")
+            return Level(t, Guarantee(1 - self.risk, "risk", n, 0, sure, event=event))
+        return self.fit_groups(fit, table, self.confidence, needs=needs)
     worst = np.full(len(table), -np.inf)
     np.maximum.at(worst, table.owner[~right], scores[~right])
     kind = "marginal" if self.group is None else "group"
     event = "All claims kept of an answer are true"
-    return self.fit_groups(lambda rows, sure: coverage_level(
-        -worst[rows], self.coverage, sure, kind, event), table, self.confidence)
+    return self.fit_groups(lambda rows, sure, of: coverage_level(
+        -worst[rows], self.coverage, sure, kind, event), table, self.confidence,
+        needs=needs)
 
 # %% ../../nbs/answers/04_claims.ipynb #f62c630d
 @patch

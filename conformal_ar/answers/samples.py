@@ -7,21 +7,22 @@ __all__ = ['SampledSets']
 
 # %% ../../nbs/answers/02_samples.ipynb #4e8fb56a
 from hashlib import sha256
+from itertools import product
+from numbers import Real
 from typing import Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 
-from conformal_ar.answers.calibrated import (
-    AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured,
-    refuse_infeasible, refuse_risk)
+from .calibrated import (
+    AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured)
 from .tables import (
     AnswerTable, draws_table, read_answers, references_of)
-from ..procedures.losses import (
+from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
-from ..theory.checks import check_count, check_risk
+from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.draw_values import RULES
-from ..theory.guarantee import Guarantee
+from ..theory.guarantee import Guarantee, wilson_upper
 from ..theory.planning import one_risk
 from ..theory.risk import learn_then_test, losses_at, missed_share
 
@@ -46,6 +47,7 @@ class SampledSets(AnswerCalibration):
         draws:int|None=None, # Most of an input; None: all of a table, 20 of generate
         right:Callable|None=None, # Of an answer and a reference; None: are they equal?
         same:Callable|None=None,  # Of one text, or of two: what is the same answer?
+        sames:Sequence|None=None, # In its place: some to choose from, with confidence
         floor:float|None=None,    # Least score of a member; from other data
         floors:Sequence|None=None, # In its place: some to choose from, with confidence
         abstain:bool=False,       # May a set say: none of these?
@@ -55,9 +57,10 @@ class SampledSets(AnswerCalibration):
         had:Sequence|None=None, # Fewest and most draws in calibration, which finds them
     ):
         most = draws or 20 # draws that count as a size
-        if isinstance(risk, dict) and risk.get("size", 0) >= most: raise ValueError(
-            f"size={risk['size']} must be less than the draws of an input that count, "
-            f"{most}: give draws=, of which there are 20 if it is left out")
+        size = risk.get("size", 1) if isinstance(risk, dict) else 1
+        if not (isinstance(size, Real) and 0 < size < most): raise ValueError(
+            f"size={size!r} must be a number below that of the draws of an input which "
+            f"count, {most}: give draws=, of which there are 20 if it is left out")
         self.shares = risk_shares(risk, loss, most)
         one_risk(coverage, alpha, risk=[*self.shares.values(), None][0])
         if alpha is not None: coverage = float(1 - check_risk(alpha))
@@ -67,34 +70,42 @@ class SampledSets(AnswerCalibration):
         if abstain and (risk is not None or rule in ("count", "score")):
             raise ValueError("abstain= goes with a coverage, and with a rule that "
                              "knows how sure it is: agree, max, sum or share")
-        if (len(self.shares) > 1 or "size" in self.shares or floors) and (
-            confidence is None): raise ValueError(
-            "two risks, sizes and floors are tested: give a confidence, such as 0.9")
-        if floors is not None and (coverage is None or group is not None):
-            raise ValueError("floors= goes with a coverage, and not with group=")
+        if (len(self.shares) > 1 or "size" in self.shares or floors or sames) and (
+            confidence is None): raise ValueError("two risks, sizes, floors and sames "
+            "are tested: give a confidence, such as 0.9")
+        if (floors or sames) and (coverage is None or group is not None):
+            raise ValueError("floors= and sames= go with a coverage, not with group=")
         if draws is None and generate is not None: draws = 20
         self.draws = None if draws is None else check_count(draws, "draws")
         self.batch = check_count(batch, "batch")
         self.generate, self.right, self.same, self.group = generate, right, same, group
         self.coverage, self.risk, self.loss, self.rule = coverage, risk, loss, rule
         self.confidence, self.floor, self.abstain = confidence, floor, bool(abstain)
-        self.floors, self.most, self.had = floors, most, had
+        self.floors, self.sames, self.most, self.had = floors, sames, most, had
         self.seed = check_count(seed, "seed", 0)
 
 # %% ../../nbs/answers/02_samples.ipynb #fbcb7870
 @patch
 def read(self:SampledSets,
-    data:object,       # As for read_answers
-    *judged:str,       # Columns that tell what is acceptable
+    data:object,          # As for read_answers
     names:dict|None=None, # Of columns
-)->tuple: # The table, and its Drawn
-    "A table of draws, and their values"
-    scored = self.rule in ("max", "sum", "score") or (
-        self.floor is not None or self.floors is not None)
-    needed = "input", "answer", *["score"]*scored, *judged
-    table = read_answers(data, *needed, names=names)
-    draws = self.draws or (self.had and self.had[1])
-    return table, drawn_values(table, self.rule, draws, self.same, self.floor)
+)->AnswerTable:
+    "A table of draws"
+    floored = any(f is not None for f in (self.floor, self.floors))
+    scored = floored or self.rule in ("max", "sum", "score")
+    return read_answers(data, "input", "answer", *["score"]*scored, names=names)
+
+# %% ../../nbs/answers/02_samples.ipynb #vals0000
+@patch
+def values(self:SampledSets,
+    table:AnswerTable, # Draws
+    new:bool=False,    # To calibrate, and so without regard to an earlier calibration
+    **chosen,          # Another same or floor
+)->Drawn:
+    "At which thresholds each draw is made or kept"
+    draws = self.draws or (None if new or not self.had else self.had[1])
+    options = dict(same=self.same, floor=self.floor) | chosen
+    return drawn_values(table, self.rule, draws, **options)
 
 # %% ../../nbs/answers/02_samples.ipynb #62a4f84b
 @patch
@@ -130,6 +141,22 @@ def losses(self:SampledSets,
         return set_losses(*zip(*made), right, loss, most=self.most)
     return {loss: one(loss) for loss in self.shares}
 
+# %% ../../nbs/answers/02_samples.ipynb #best0000
+@patch
+def best_values(self:SampledSets,
+    table:AnswerTable, # Answers with right, or with reference
+    drawn:Drawn,       # Their values
+)->np.ndarray: # [n]
+    "At which threshold an input is covered; −∞ for never"
+    best = np.array([v.max() for v in self.reference_values(table, drawn)])
+    return np.where(np.isneginf(best), drawn.none, best) if self.abstain else best
+
+# %% ../../nbs/answers/02_samples.ipynb #evnt0000
+@patch(as_prop=True)
+def _event(self:SampledSets):
+    return "A set holds an acceptable answer" + self.abstain*(
+        ", or says rightly that none was drawn,")
+
 # %% ../../nbs/answers/02_samples.ipynb #18fd7e5c
 @patch
 def calibrate(self:SampledSets,
@@ -138,75 +165,82 @@ def calibrate(self:SampledSets,
     names:dict|None=None, # Of columns, as for read_answers
 )->SampledSets:
     "From judged draws; `ValueError` where too few inputs have an acceptable one"
-    self.had = None
-    table, drawn = self.read(self.complete(data, references, names), names=names)
+    table = self.read(self.complete(data, references, names), names)
     if not {"right", "reference"} & {*table.columns, *table.own}: raise ValueError(
         "what is acceptable? There is neither a column 'right' nor 'reference'")
+    drawn = self.values(table, new=True)
     there = (drawn.row >= 0).sum(1)
     if self.draws and there.max() < self.draws: raise ValueError(
         f"draws={self.draws}, but no input of the table has more than {there.max()}")
-    self.had = [int(there.min()), int(there.max())]
-    if self.coverage is None: return self._fit_risk(table, drawn)
-    return self._fit_coverage(table, drawn) if self.floors is None else (
-        self._fit_floors(table))
+    had = [int(there.min()), int(there.max())]
+    if self.floors or self.sames: return self._fit_chosen(table, had)
+    fit = self._coverage_fit if self.risk is None else self._risk_fit
+    return self.fit_groups(fit(table, drawn), table, self.confidence, had=had)
 
 # %% ../../nbs/answers/02_samples.ipynb #8dd32455
 @patch
-def _fit_coverage(self:SampledSets, table, drawn):
-    best = np.array([v.max() for v in self.reference_values(table, drawn)])
-    if self.abstain: best = np.where(np.isneginf(best), drawn.none, best)
-    event = "A set holds an acceptable answer" + self.abstain*(
-        ", or says rightly that none was drawn,")
-    def fit(rows, sure):
-        kind = "marginal" if self.group is None else "group"
-        level = coverage_level(best[rows], self.coverage, sure, kind, event)
-        refuse_infeasible(level, best[rows], "have no acceptable answer among their "
-            "draws", "; more draws find more, and abstain=True lets a set say so")
+def _coverage_fit(self:SampledSets, table, drawn):
+    best = self.best_values(table, drawn)
+    kind = "marginal" if self.group is None else "group"
+    def fit(rows, sure, of):
+        level = coverage_level(best[rows], self.coverage, sure, kind, self._event)
+        n, out, k = len(rows), int(np.isneginf(best[rows]).sum()), level.guarantee.k
+        said = (f"{out} of {n} calibration inputs have no acceptable answer among "
+                f"their draws, and {k - 1} may be missed: at most a coverage of "
+                f"{(n - out)/(n + 1):.3f} is feasible; more draws find more, and "
+                "abstain=True lets a set say so")
+        if level.threshold == -np.inf: raise ValueError(said)
+        if out and wilson_upper(out, n) >= k: warn_caller(
+            f"{of}{said}; chance alone may have kept this calibration from being "
+            "refused, and those that chance selects cover less than they say: use more "
+            "inputs, or less")
         return level
-    return self.fit_groups(fit, table, self.confidence)
+    return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #9a00f987
 @patch
-def _fit_risk(self:SampledSets, table, drawn):
+def _risk_fit(self:SampledSets, table, drawn):
     losses = self.losses(table, drawn)
     event, risk = risk_event(self.shares, self.most)
     if "right" in table.columns: event = event.replace(
         "share of right answers that is missed",
         "share of sets without an acceptable answer")
-    def fit(rows, sure):
+    def fit(rows, sure, of):
         some = {k: v.of(rows) for k, v in losses.items()}
         t, n = fit_risks(some, self.shares, sure)
-        level = Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
-        if len(some) == 1: refuse_risk(level, *some.values(), ". More draws find more")
-        if t == -np.inf: raise ValueError(f"no threshold passes the tests of {n} "
-                                          "inputs: ask for less, or take more")
-        return level
-    return self.fit_groups(fit, table, self.confidence)
+        if t == -np.inf and len(some) > 1: raise ValueError(
+            f"no threshold passes the tests of {n} inputs: ask for less, or take more")
+        if t == -np.inf:
+            least = sum(v.start.sum() - v.drop.sum() for v in some.values())
+            raise ValueError(
+                f"with all answers kept the mean loss of {n} calibration inputs is "
+                f"{max(least, 0)/n:.3f}: a risk of {risk:g} takes less, on average the "
+                f"smallest feasible is {(least + 1)/(n + 1):.3f}. More draws find more")
+        return Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
+    return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00041
 @patch
-def _fit_floors(self:SampledSets, table):
+def _fit_chosen(self:SampledSets, table, had):
     apart, found = np.random.default_rng(self.seed).random(len(table)) < 1/3, []
     steps = np.linspace(0, 1, 100)
-    for floor in self.floors:
-        drawn = drawn_values(table, self.rule, self.draws, self.same, floor)
-        best = np.array([v.max() for v in self.reference_values(table, drawn)])
-        value = drawn.value[apart]
-        some = value[value > -np.inf]
+    for at in product(self.floors or [self.floor], self.sames or [self.same]):
+        drawn = self.values(table, new=True, floor=at[0], same=at[1])
+        best = self.best_values(table, drawn)
+        some = (value := drawn.value[apart])[value > -np.inf]
         for t in np.unique(np.quantile(some, steps, method="inverted_cdf")):
             size = ((value >= t) & drawn.member[apart]).sum(1).mean()
-            found.append((floor, t, size, best < t))
-    floors, at, size, lost = (np.array(v) for v in zip(*found))
+            found.append((at, float(t), size, best < t))
+    lost = np.array([o[3] for o in found])
     passed = learn_then_test([lost.T[~apart]], [lost.T[apart]], [1 - self.coverage],
                              self.confidence)
     n = int((~apart).sum())
-    if not len(passed): raise ValueError(f"no floor and threshold pass the tests of {n}"
-        " inputs: ask for less, or take more")
-    one = passed[size[passed].argmin()]
-    self.floor = float(floors[one])
-    return self.fit_groups(lambda rows, sure: Level(float(at[one]), Guarantee(
-        self.coverage, "pac", n, 0, sure, event="A set holds an acceptable answer")),
-        table, self.confidence)
+    if not len(passed): raise ValueError("no floor, same and threshold pass the tests "
+        f"of {n} inputs: ask for less, or take more")
+    (floor, same), t, *_ = min((found[i] for i in passed), key=lambda o: o[2])
+    return self.fit_groups(lambda rows, sure, of: Level(t, Guarantee(
+        self.coverage, "pac", n, 0, sure, event=self._event)), table, self.confidence,
+        had=had, floor=floor, same=same)
 
 # %% ../../nbs/answers/02_samples.ipynb #4194e7f1
 @patch
@@ -215,7 +249,8 @@ def apply(self:SampledSets,
     names:dict|None=None, # Of columns
 )->list: # [n] an AnswerSet for each input
     "Sets from draws that are there"
-    table, drawn = self.read(data, names=names)
+    table = self.read(data, names)
+    drawn = self.values(table)
     made = drawn.value >= (least := self.thresholds_of(table))[:, None]
     self._refuse_few(table, drawn, least)
     whole, sets = self.rule in ("share", "score"), []
@@ -296,8 +331,8 @@ def sample(self:SampledSets,
 @patch
 def _done(self:SampledSets, inputs, found):
     if self.rule in ("share", "score"): return [False]*len(inputs)
-    table, drawn = self.read(draws_table(inputs, found))
-    return drawn.none < self.thresholds_of(table)
+    table = self.read(draws_table(inputs, found))
+    return self.values(table).none < self.thresholds_of(table)
 
 # %% ../../nbs/answers/02_samples.ipynb #c8ac3b18
 @patch
@@ -308,14 +343,15 @@ def complete(self:SampledSets,
 ): # A table with answers
     "Draw for the inputs of a table that has no answers"
     if references is not None:
-        data, first = dict(input=[*map(_input, data)], reference=list(references)), {}
-        for i, x in enumerate(data["input"]):
-            if first.setdefault(x, i) != i: raise ValueError(
-                f"{x!r:.60} is asked twice, as numbers {first[x]} and {i} from 0: "
-                "give it once, with a list of all its references")
+        data = dict(input=[*map(_input, data)], reference=list(references))
     if self.generate is None: return data
     table = read_answers(data, names=names)
     if "answer" in table.columns: return table
+    twice = np.bincount(table.owner).argmax()
+    first, *others = table.line[table.owner == twice]
+    if others: raise ValueError(
+        f"{table.inputs[twice]!r:.60} is asked twice, in {table.where} {first} and "
+        f"{others[0]}: give it once, with a list of all its references")
     return draws_table(table.inputs, self.sample(table.inputs), **{
         c: table.of_inputs(c) if c in ("reference", self.group) else v
         for c, v in table.own.items() if c != "input"})
@@ -341,16 +377,15 @@ def evaluate(self:SampledSets,
     names:dict|None=None, # Of columns
 )->Measured:
     "Sets for inputs whose answers are judged, and how good they are"
-    table, drawn = self.read(self.complete(data, references, names), names=names)
+    table = self.read(self.complete(data, references, names), names)
+    drawn = self.values(table)
     sets, least, n = self.apply(table), self.thresholds_of(table), len(table)
-    if self.coverage is None: # of two losses the last that the guarantee names
+    if self.risk is not None: # of two losses the last that the guarantee names
         loss = sorted(self.shares, key=lambda k: k != "size")[-1]
         value = losses_at(self.losses(table, drawn)[loss], least)
         if loss == "size": value = 1 - value
     else:
-        best = np.array([v.max() for v in self.reference_values(table, drawn)])
-        if self.abstain: best = np.where(np.isneginf(best), drawn.none, best)
-        value = best >= least
+        value = self.best_values(table, drawn) >= least
     n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
     mean, error = value.mean(), value.std()*(1/n + 1/n_cal)**0.5

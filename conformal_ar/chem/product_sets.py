@@ -20,7 +20,7 @@ from ..hf.texts import pad_rows
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import Pairs, read_pairs, warn_unheld
 from ..procedures.probes import input_hashes
-from ..procedures.procedure import Procedure
+from ..procedures.procedure import Procedure, group_p_values
 from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..search.beams import most_probable
 from ..search.inputs_and_ids import take
@@ -264,5 +264,5 @@ def check_steps(self:ProductSets,
     if lost: warnings.warn(f"not found, with stereo marks: {lost[0]!r}{more}; atoms "
         "whose bonds change have none in sets: ask without them", stacklevel=2)
     if self.group is not None: group = self._numbers(pairs.inputs)
-    p = self.score_p_values(scores + self.margin, group)
+    p = group_p_values(self._found, scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

@@ -23,8 +23,7 @@ from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
 from ..jobs.batch_functions import (
     SetRecords, check_one_by_one, judge, placed, set_record, sum_up)
 from ..jobs.file_blocks import member_rows
-from ..procedures.calibration import at_coverage
-from ..procedures.procedure import ModelCalibration, Procedure
+from ..procedures.procedure import at_coverage, ModelCalibration, Procedure
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
 from ..tasks.known_tasks import TASKS

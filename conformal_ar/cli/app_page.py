@@ -24,7 +24,7 @@ from .predict import set_texts
 from ..files.csv_jsonl import Input
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
-from ..procedures.calibration import at_coverage
+from ..procedures.procedure import at_coverage
 from ..tasks.known_tasks import TASKS
 from ..tasks.task import Task
 

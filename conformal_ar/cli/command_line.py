@@ -314,7 +314,8 @@ def noted_task(noted):
 def load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
-    from conformal_ar.procedures.loading import load, model_notes
+    from conformal_ar.procedures.saving import model_notes
+    from conformal_ar.procedures.procedure import load
     noted = model_notes(folder)
     home = noted_task(noted)
     task = task or home
@@ -341,7 +342,7 @@ def task_of(calibration, asked):
     name = str(calibration)
     if not is_shipped(name):
         read_calibration(name) # says what is wrong with it, before torch is loaded
-        from conformal_ar.procedures.loading import model_notes
+        from conformal_ar.procedures.saving import model_notes
         return task_named(asked) if asked else noted_task(model_notes(name))
     if asked in (None, name): return task_named(name)
     raise ValueError(f"the calibration is of {name}, but the task is {asked.value}")
@@ -356,7 +357,7 @@ def check_shares(**options):
 def opened_calibration(calibration, coverage=None, model=None, device=None, task=None,
                       say=False):
     "A calibration of the package, or a saved one; and the task"
-    from conformal_ar.procedures.loading import load
+    from conformal_ar.procedures.procedure import load
     if not is_shipped(name := str(calibration)):
         if coverage is not None: raise ValueError(
             f"--coverage is for the calibrations of the package: {name} has its own; "

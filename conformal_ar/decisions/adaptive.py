@@ -20,9 +20,8 @@ from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.loading import read_notes
-from ..procedures.procedure import ROW_OPTIONS, check_options
-from ..procedures.saving import restored
+from ..procedures.saving import read_notes, restored
+from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
 from ..search.sets import Abstention, PredictionSet
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #82c86cb2
@@ -81,7 +80,7 @@ def sets_at(
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure.searcher.find(
         procedure.model, inputs, lowest[:, None], **kwargs)
-    if procedure.nonempty: table = procedure.fill_empty(table, inputs, **kwargs)
+    if procedure.nonempty: table = fill_empty(procedure, table, inputs, **kwargs)
     sets = procedure.sets(table, inputs)
     return [Abstention(x) if v == -np.inf else s for x, v, s in zip(inputs, t, sets)]
 

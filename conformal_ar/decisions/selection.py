@@ -14,12 +14,13 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..procedures.calibration import Calibrated
+from conformal_ar.procedures.procedure import (
+    ModelCalibration, check_of_texts, check_options, ROW_OPTIONS, warn_order,
+    checked_pairs, test_pairs)
+from ..procedures.saving import Calibrated
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
 from ..procedures.pairs import Pairs
-from ..procedures.procedure import (
-    ModelCalibration, check_of_texts, check_options, ROW_OPTIONS, warn_order)
 from ..search.autoregressive import Autoregressor, optional
 from ..search.beams import beam_search
 from ..search.hypotheses import prediction_sets
@@ -163,7 +164,7 @@ def calibrate(self:SelectiveAnswers,
     "Calibrate on pairs that are exchangeable with the inputs to come"
     check_options(kwargs, *ROW_OPTIONS)
     new = copy(self) # who predicts meanwhile has the old calibration
-    pairs = new.checked_pairs(inputs, targets, probe)
+    pairs = checked_pairs(new, inputs, targets, probe)
     scores, right = new.scores(pairs, **kwargs)
     new.calibrate_scores(scores, right)
     warn_order(scores, {None: np.arange(len(scores))})
@@ -213,7 +214,7 @@ def evaluate(self:SelectiveAnswers,
 )->Selected: # How many are taken, and how many of those are wrong
     "Take answers for test inputs, which are one list, and compare with their targets"
     now = copy(self) # it may be calibrated again meanwhile
-    pairs = now.test_pairs(inputs, targets)
+    pairs = test_pairs(now, inputs, targets)
     sets = now.predict(pairs.inputs, **kwargs)
     ev = evaluate_sets(sets, pairs.texts, now.guarantee, now.canonicalize)
     n, right = int(ev.sizes.sum()), int(ev.covered.sum())

@@ -19,10 +19,9 @@ from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_inputs
 from ..theory.checks import warn_caller
 from ..theory.guarantee import Guarantee
-from ..procedures.calibration import Calibrated
+from ..procedures.saving import (
+    Calibrated, read_notes, function_name, restored, same_function)
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.loading import read_notes
-from ..procedures.saving import function_name, restored, same_function
 from ..search.sets import PredictionSet
 
 # %% ../../nbs/decisions/03_weighted.ipynb #7614401d

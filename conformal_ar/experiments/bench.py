@@ -37,7 +37,7 @@ from ..hf.texts import Ids, pad_rows, shipped_models, token_ids
 from ..jobs.scale import predict_file
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.loading import load
+from ..procedures.procedure import load
 from ..search.autoregressive import (
     Autoregressor, prefix_scores, sequence_scores)
 from ..search.beams import beam_search

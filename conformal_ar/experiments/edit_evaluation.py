@@ -20,7 +20,7 @@ from ..chem.edit_rows import further_reactions, round_trip
 from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
 from ..files.whole_files import write_results, write_text
-from ..procedures.loading import load
+from ..procedures.procedure import load
 from ..tasks.reaction_files import (
     find_archive, load_reactions, reaction_texts, read_archive, remove_stereo)
 from ..tasks.reactions import BadReaction

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from ..answers.samples import SampledSets
 from ..answers.tables import draws_table
 from ..files.whole_files import write_results
-from ..procedures.calibration import Calibration
+from ..procedures.procedure import Calibration
 from ..search.autoregressive import Autoregressor
 from ..search.inputs_and_ids import check_log_probs, take
 from ..theory.checks import check_count

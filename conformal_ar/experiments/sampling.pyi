@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Sequence
 import numpy as np
 import torch
-from ..procedures.calibration import Calibration
+from ..procedures.procedure import Calibration
 from ..search.autoregressive import Autoregressor
 @dataclass(frozen=True)
 class Draws:

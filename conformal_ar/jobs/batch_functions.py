@@ -15,9 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 
 from .file_blocks import digest
-from ..procedures.loading import load
-from ..procedures.procedure import Procedure
 from ..procedures.saving import calibration_file, read_calibration
+from ..procedures.procedure import load, Procedure
 from ..search.sets import Abstention, PredictionSet
 from ..files.csv_jsonl import BadRow, Input, input_error
 

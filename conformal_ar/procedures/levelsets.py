@@ -15,9 +15,8 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from .calibration import Calibration
-from .procedure import Procedure
-from .risk_control import RiskControl
+from .procedure import Calibration, Procedure
+from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor, optional
 from ..search.hypotheses import Hypotheses
 from ..search.inputs_and_ids import take
@@ -27,11 +26,11 @@ from ..theory.checks import check_count
 from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
-class ConformalLevelSets(RiskControl, Procedure):
+class ConformalLevelSets(Procedure):
     "All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"
     settings = (*Calibration.settings, "max_candidates", "max_lines", "nonempty",
                 "risk", "loss", "floor")
-    nested = True
+    functions, nested, floor = (*Procedure.functions, "loss"), True, 1e-3
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -58,12 +57,16 @@ class ConformalLevelSets(RiskControl, Procedure):
         if max_lines and isinstance(self.group, by_length): raise ValueError(
             "max_lines cannot be combined with by_length: an open line has no length; "
             "take a group of the input")
-        self.check_risks()
+        check_risks(self)
 
     @cached_property
     def searcher(self):
         if self.max_lines: return LineSearch(self.max_len, self.max_lines)
         return PrefixSearch(self.max_len, max_candidates=self.max_candidates)
+    @property
+    def other_risk(self): return dict(risk=first_risk(self))
+    @property
+    def least(self): return log(self.floor) # where a search for losses may end
     def why_missed(self):
         why, remedy = super().why_missed()
         return why, remedy + ", or max_lines=8, say, which loses no target"

@@ -6,13 +6,13 @@ from math import floor
 from typing import Callable, Sequence
 import numpy as np
 from .procedure import Procedure
-from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
-class ConformalLevelSets(RiskControl, Procedure):
+class ConformalLevelSets(Procedure):
     """All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"""
     settings: Any
-    nested: bool
+    functions: Any
+    nested: Any
     floor: Any
     loss: Any
     max_candidates: Any
@@ -29,6 +29,10 @@ class ConformalLevelSets(RiskControl, Procedure):
         ...
     @cached_property
     def searcher(self): ...
+    @property
+    def other_risk(self): ...
+    @property
+    def least(self): ...
     def why_missed(self): ...
     @property
     def size_bound(self) -> float:

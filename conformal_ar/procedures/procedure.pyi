@@ -4,21 +4,33 @@ from functools import cached_property
 from pathlib import Path
 from typing import Callable, Sequence
 import numpy as np
-from .calibration import Calibration, Fitted
 from .evaluation import Evaluation
 from .pairs import Pairs
+from .saving import Calibrated
 from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
 from ..search.sets import PredictionSet
-class ModelCalibration(Fitted):
+from ..theory.guarantee import Guarantee
+class ModelCalibration:
     """A calibration that knows its model again when it is used, saved and loaded"""
+    settings: Any
+    functions: Any
     probe: Any
     known: Any
     group: Any
     nested: bool
     holds_all: bool
+    _found: Any
     def __init_subclass__(cls, **kwargs): ...
     def __setattr__(self, name, value): ...
+    @property
+    def guarantees(self) -> dict:
+        """What is guaranteed in each group; `RuntimeError` before calibration"""
+        ...
+    @property
+    def guarantee(self) -> 'Guarantee':
+        """What is guaranteed in the group with the least coverage"""
+        ...
     def __repr__(self): ...
     def read(self, inputs: Sequence, targets: Sequence | None=None) -> Pairs:
         """Inputs and targets, read once; a warning where no set can hold a target
@@ -33,13 +45,6 @@ class ModelCalibration(Fitted):
         probe: Inputs and targets to keep; None: some of the pairs
         batch_size: Pairs scored at a time"""
         ...
-    def checked_pairs(self, inputs: Sequence, targets: Sequence | None, probe: tuple | None=None, batch_size: int=256) -> Pairs:
-        """Pairs to calibrate on: read, and the model checked and probed on them.
-        `inputs`, `targets` and `probe` as for calibrate; `batch_size` pairs at a time"""
-        ...
-    def test_pairs(self, inputs: Sequence, targets: Sequence | None) -> Pairs:
-        """Pairs to measure on, of `inputs` and `targets` as for evaluate, by the same model"""
-        ...
     def save(self, folder: str, notes: dict | None=None) -> Path:
         """Save the calibration as JSON, whole or not at all
 
@@ -53,7 +58,75 @@ class ModelCalibration(Fitted):
         folder: Folder, file conformal.json, or a shipped name
         model: The model it was calibrated with; None: the shipped"""
         ...
-class Procedure(ModelCalibration, Calibration):
+class Calibration(ModelCalibration):
+    """Thresholds with a guarantee, from the scores of calibration pairs"""
+    settings: Any
+    functions: Any
+    steps: int
+    risk: Any
+    loss: Any
+    most: Any
+    other_risk: Any
+    _found: Any
+    alpha: Any
+    confidence: Any
+    group: Any
+    max_len: Any
+    strict: Any
+    def __init__(self, *, coverage: float | None=None, alpha: float | None=None, max_len: int, confidence: float | None=None, group: Callable | None=None, strict: bool=False):
+        """coverage: Probability that a set holds the target, in (0, 1)
+        alpha: In its place: the risk, 1 − coverage
+        max_len: Most tokens of a member, the end token counted
+        confidence: Over calibration sets; None: coverage on average
+        group: Of an input, or by_length: coverage in each group
+        strict: Fail where nothing bounds a set? Else it holds everything"""
+        ...
+    @property
+    def coverage(self) -> float | None:
+        """The coverage that is asked for; None where another risk was given"""
+        ...
+    def why_missed(self):
+        """Why no set can hold some targets, and what brings them within reach"""
+        ...
+    def ranks(self, n: int, groups: int=1, steps: int | None=None) -> np.ndarray:
+        """How many scores a calibration may drop; `ValueError` where a step would drop none
+
+        n: Calibration pairs
+        groups: Groups that share the risk of the confidence
+        steps: Scores of a pair; None: those of the procedure"""
+        ...
+    def _delta(self, groups):
+        """Risk of a confidence bound, shared by all groups"""
+        ...
+    def fit_group(self, label: object, scores: np.ndarray, groups: int) -> Calibrated:
+        """Thresholds of one group, and what they guarantee
+
+        label: Of the group; None where there are none
+        scores: [N, steps] of its pairs
+        groups: How many there are"""
+        ...
+    def _bounded(self, label, groups, fits, scores, ranks, guarantee, kept=()):
+        """Calibrated on scores [n, steps]; a warning or an error where nothing bounds sets"""
+        ...
+    def calibrate_scores(self, scores: np.ndarray, labels: Sequence | None=None, losses: dict | None=None) -> Calibration:
+        """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)
+
+        scores: [N, steps] or [N]; −∞ last where no set holds it
+        labels: [N] group of each pair, with group
+        losses: With risk: of pair_losses"""
+        ...
+    @property
+    def thresholds(self) -> np.ndarray:
+        """Least scores after each step, in nats (per token if the score is)"""
+        ...
+    @property
+    def calibration_scores(self) -> np.ndarray:
+        """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
+        ...
+    def _fit_again(self, found):
+        """What was found, at the coverage of now, from the scores that were kept"""
+        ...
+class Procedure(Calibration):
     """A conformal procedure over an autoregressive model"""
     settings: Any
     functions: Any
@@ -122,9 +195,6 @@ class Procedure(ModelCalibration, Calibration):
 
         inputs: [n] inputs"""
         ...
-    def fill_empty(self, table: Hypotheses, inputs: Sequence, **kwargs):
-        """`table`, with the best sequence of each of `inputs` [n] that has no row in it"""
-        ...
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 
@@ -163,11 +233,75 @@ ROW_OPTIONS: Any
 def check_options(options: dict, *known):
     """`TypeError` for a keyword of `options` that a later call does not take"""
     ...
+def _thresholds_at(scores, ranks):
+    """[steps] the k-th smallest score, or Tukey's region; all −∞ where one is"""
+    ...
+def _guaranteed(cp, label, n, k, groups):
+    """What dropping k of n pairs of a group guarantees; all share the risk"""
+    ...
+def _lost_targets(cp, lost, n):
+    """That no set can hold so many of n calibration targets, and why"""
+    ...
+def _in_group(label):
+    """How an error about a group begins; empty for None, without groups"""
+    ...
+def refuse_ranks(label: object, n: int, error: Exception):
+    """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
+    `error` says what would do"""
+    ...
+def _say_unbounded(cp, label, fits, ranks, groups):
+    """Warn that nothing bounds the sets of a group, and of what would do; or an error"""
+    ...
+def _near_limit(scores, ranks):
+    """May chance alone have kept a threshold finite? Of scores [n, steps]"""
+    ...
+def _warn_selected(cp, label, fits, ranks):
+    """Warn that others like a calibration were refused: that chance selected it"""
+    ...
+def group_p_values(found: dict, scores: np.ndarray, group: np.ndarray=0) -> np.ndarray:
+    """P-value of each score among the calibration scores of its group
+
+    found: Label of each group to its Calibrated
+    scores: [R] of answers
+    group: [R] number of the group of each"""
+    ...
+def _all_scores(found):
+    """[n] rising scores of a group; −∞ for targets that no set can hold"""
+    ...
+def _target_scores(cp, pairs, **kwargs):
+    """[T, steps] scores of all targets"""
+    ...
+def _best_scores(cp, pairs, scores):
+    """[N, steps] the scores of the best target of each pair; and their groups"""
+    ...
+def checked_pairs(cp: ModelCalibration, inputs: Sequence, targets: Sequence | None, probe: tuple | None=None, batch_size: int=256) -> Pairs:
+    """Pairs to calibrate `cp` on: read, and the model checked and probed on them.
+    `inputs`, `targets` and `probe` as for calibrate; `batch_size` pairs at a time"""
+    ...
+def test_pairs(cp: ModelCalibration, inputs: Sequence, targets: Sequence | None) -> Pairs:
+    """Pairs to measure `cp` on, by the same model.
+    `inputs` and `targets` as for evaluate"""
+    ...
 _sorted: float
 def warn_order(scores: np.ndarray, rows: dict):
     """Warn where pairs of a group are not alike from first to last, as sorted ones are.
     `scores` [N] of pairs as they came; `rows` of each group by its label"""
     ...
+def fill_empty(cp: Procedure, table: Hypotheses, inputs: Sequence, **kwargs):
+    """`table`, with the best sequence by `cp` of each of `inputs` that has no row in it"""
+    ...
 def _check_candidates(inputs, candidates):
     """`TypeError` unless there is a list of texts for each input"""
+    ...
+def load(folder: str, model: Autoregressor | None=None, **options) -> Procedure:
+    """Load a calibration; `ValueError` if it is corrupt, or of another kind or model
+
+    folder: Folder, file conformal.json, or a shipped name
+    model: The model it was calibrated with; None: the shipped"""
+    ...
+def at_coverage(cp: Calibration, coverage: float) -> Calibration:
+    """A strict calibration at another coverage, from the scores that it kept
+
+    cp: Calibrated
+    coverage: In (0, 1)"""
     ...

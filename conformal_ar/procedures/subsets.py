@@ -15,10 +15,9 @@ import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from .calibration import refuse_ranks
+from .procedure import refuse_ranks, Procedure
 from .equivalence import canonical_form
-from .procedure import Procedure
-from .risk_control import RiskControl
+from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..search.hypotheses import Hypotheses, best_per_input, target_rows
@@ -80,9 +79,11 @@ def why_missed(self:BeamSearch):
     return f"are outside their beam of width {self.width}", "Use a wider beam"
 
 # %% ../../nbs/procedures/05_subsets.ipynb #39f598d9
-class ConformalBeamSubsets(RiskControl, Procedure):
+class ConformalBeamSubsets(Procedure):
     "The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"
     settings = *Procedure.settings, "beam_alpha", "width", "risk", "loss"
+    functions = *Procedure.functions, "loss"
+    least = -np.inf # a beam ends by itself
 
     @delegates(Procedure.__init__)
     def __init__(self,
@@ -98,14 +99,13 @@ class ConformalBeamSubsets(RiskControl, Procedure):
         self.beam_alpha, self.width = beam_alpha, check_count(width, "width")
         self.risk, self.loss = risk, loss
         super().__init__(model, max_len=max_len, **kwargs)
-        self.check_risks()
+        check_risks(self)
 
     @property
     def nested(self): return self.beam_alpha is None
     @property
-    def other_risk(self): return dict(beam_alpha=self.beam_alpha) | super().other_risk
-    @property
-    def least(self): return -np.inf # a beam ends by itself
+    def other_risk(self):
+        return dict(beam_alpha=self.beam_alpha, risk=first_risk(self))
     @property
     def most(self): return self.width
     @cached_property

@@ -6,7 +6,6 @@ from typing import Callable, Sequence
 import numpy as np
 import torch
 from .procedure import Procedure
-from .risk_control import RiskControl
 from ..search.autoregressive import Autoregressor
 from ..search.hypotheses import Hypotheses
 from ..theory.guarantee import Guarantee
@@ -43,9 +42,11 @@ class BeamSearch:
         """[T] the best row of each target's class; −1 where the beam has none"""
         ...
     def why_missed(self): ...
-class ConformalBeamSubsets(RiskControl, Procedure):
+class ConformalBeamSubsets(Procedure):
     """The part of a beam above a threshold (Deutschmann et al. 2024, section 4.1)"""
     settings: Any
+    functions: Any
+    least: Any
     beam_alpha: Any
     loss: Any
     risk: Any
@@ -62,8 +63,6 @@ class ConformalBeamSubsets(RiskControl, Procedure):
     def nested(self): ...
     @property
     def other_risk(self): ...
-    @property
-    def least(self): ...
     @property
     def most(self): ...
     @cached_property

@@ -18,10 +18,9 @@ import numpy as np
 from ..search.autoregressive import optional
 from ..files.whole_files import environment, write_text
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.loading import pack_scores, unpack_scores
-from ..procedures.probes import Probe
 from ..procedures.saving import (
-    is_shipped, read_shipped, shipped_calibrations)
+    pack_scores, unpack_scores, is_shipped, read_shipped, shipped_calibrations)
+from ..procedures.probes import Probe
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
