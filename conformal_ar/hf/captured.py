@@ -58,7 +58,7 @@ class Tape(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.calls = []
-        self.made = WeakTensorKeyDictionary() # numbers; held, torch 2.4 cannot return it
+        self.made = WeakTensorKeyDictionary() # torch 2.4 returns none that is held
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         def number(x): return self.made.get(x, x) if isinstance(x, torch.Tensor) else x
