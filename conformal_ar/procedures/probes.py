@@ -9,7 +9,7 @@ __all__ = ['Probe', 'check_unchanged', 'counters', 'input_hashes', 'warn_known',
 import json
 from copy import copy
 from hashlib import sha256
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ MOST_ROUNDING = 0.5 # nats per token: a model is not known again by more
 class Probe:
     "A few pairs, and the scores by which their model is known again"
     def __init__(self,
-        inputs:Sequence,     # [n] as the model takes them
+        inputs:Any,          # [n] as the model takes them
         ids:torch.Tensor,    # [n, L] target ids with the end token, padded
         texts:list,          # [n] what the model decodes them to
         scores:torch.Tensor, # [n, L] log-probability of each token, 0 on padding
@@ -80,7 +80,7 @@ def of(cls:Probe,
     lengths = target_lengths(pairs.ids, model.end_token_id)
     size = {t: input_length(pairs.inputs[pairs.owner[t]])
             for t in np.flatnonzero(pairs.possible & (lengths <= max_len))}
-    order = sorted(size, key=size.get)
+    order = sorted(size, key=lambda i: size[i])
     if not order: return None
     rows = np.unique(np.linspace(0, len(order) - 1, PAIRS).astype(int))
     rows = [order[i] for i in rows]
@@ -215,10 +215,10 @@ def counters(
     model:Autoregressor, # Or a wrapper, which holds one as ar
 )->dict: # Equal where nothing has moved that keeps count of it
     "Versions of weights, training flags, settings and configuration of a model"
-    found = {}
-    while model is not None and id(model) not in found:
-        found |= {id(model): type(model)} | _settings(model)
-        for module in vars(model).values() if hasattr(model, "__dict__") else ():
+    found, at = {}, model
+    while at is not None and id(at) not in found:
+        found |= {id(at): type(at)} | _settings(at)
+        for module in vars(at).values() if hasattr(at, "__dict__") else ():
             if not isinstance(module, torch.nn.Module): continue
             if hasattr(module, "config"): found |= _settings(module.config)
             for m in module.modules():
@@ -226,7 +226,7 @@ def counters(
                 found[id(m)] = own["training"]
                 for t in (*own["_parameters"].values(), *own["_buffers"].values()):
                     if t is not None: found[id(t)] = t.is_inference() or t._version
-        model = vars(model).get("ar") if hasattr(model, "__dict__") else None
+        at = vars(at).get("ar") if hasattr(at, "__dict__") else None
     return found
 
 # %% ../../nbs/procedures/10_probes.ipynb #62de56cd

@@ -52,7 +52,7 @@ class Autoregressor(Protocol):
         ...
 
     def decode(self,
-        ids:torch.Tensor, # [R, L] token ids
+        ids:torch.Tensor|np.ndarray, # [R, L] token ids
     )->list[str]: # [R] texts, without end token and padding
         "Texts of token ids"
         ...
@@ -71,15 +71,15 @@ class Defaults:
     other_ends = ()       # ids that end a sequence as the end token does
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 
-    def __init__(self, model:object): # a wrapper has models below it
+    def __init__(self, model:Any): # a wrapper has models below it
         self.bare = self.unmasked = model
     def check(self,
               inputs:Sequence): "Raise for the first input that the model cannot take"
     def fingerprint(self): "A name for the weights: no calibration meets others"
 
 def optional(
-    model:object, # An Autoregressor
-    name:str,     # Of a part in Defaults
+    model:Any, # An Autoregressor, whole or in part
+    name:str,  # Of a part in Defaults
 ):
     "What a model says of itself, or the default"
     return getattr(model, name, getattr(Defaults(model), name))
@@ -108,7 +108,7 @@ def _token_scores(ar, inputs, targets):
 def prefix_scores(
     ar:Autoregressor,       # The model
     inputs:Sequence,        # [N] conditions
-    targets:Sequence,       # [N] target texts, or [N, L] ids with the end token
+    targets:Sequence[str]|torch.Tensor, # [N] texts, or [N, L] ids with the end token
     max_len:int,            # Decoding steps L†, the end token counted
     batch_size:int=256,     # Pairs in a forward pass
     normalize:bool=True,    # Divide by the number of tokens so far?
@@ -141,7 +141,7 @@ def prefix_scores(
 def sequence_scores(
     ar:Autoregressor,  # The model
     inputs:Sequence,   # [N] conditions
-    targets:Sequence,  # [N] target texts, or [N, L] ids with the end token
+    targets:Sequence[str]|torch.Tensor, # [N] texts, or [N, L] ids with the end token
     max_len:int,       # Most tokens of a sequence, the end token counted
     **kwargs,          # batch_size and progress, as for prefix_scores
 )->np.ndarray: # [N] log-likelihoods in nats, float64; −∞ where a target is longer
@@ -160,8 +160,8 @@ def stepwise_scores(
 )->torch.Tensor: # [B, L] natural log-probabilities, 0 on padding; −∞ once impossible
     "Log-probabilities of given targets along the path of decoding, one token at a time"
     def floor_at(rows, step):
-        known = floor is not None and optional(ar, "takes_floor")
-        return dict(floor=floor[rows, step].cpu()) if known else {}
+        if floor is None or not optional(ar, "takes_floor"): return {}
+        return dict(floor=floor[rows, step].cpu())
     state, log_probs = ar.start(inputs, **floor_at(slice(None), 0))
     targets, device = targets.cpu(), log_probs.device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)

@@ -102,11 +102,10 @@ def gather(
     return table.select(np.lexsort((-scores, table.owner)))
 
 # %% ../../nbs/search/04_hypotheses.ipynb #c255195a
-def check_thresholds(thresholds:object, max_len:int, n:int=1):
+def check_thresholds(thresholds:float|Sequence|np.ndarray, max_len:int, n:int=1):
     """Thresholds as float64 [1 or n, 1 or L]; `ValueError` for what cannot be one.
     `thresholds` in nats: one, [L], or [n, L], of `n` inputs and L = `max_len` steps"""
-    t = np.asarray(thresholds, dtype=np.float64)
-    t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t
+    t = np.atleast_2d(np.asarray(thresholds, dtype=np.float64))
     fits = t.ndim == 2 and t.shape[0] in (1, n) and t.shape[1] in (1, max_len)
     if not fits: raise ValueError(
         f"thresholds must have shape [{max_len}], one for each step, or "
@@ -156,7 +155,7 @@ def best_per_input(
 # %% ../../nbs/search/04_hypotheses.ipynb #9ae637e2
 def target_rows(
     table:Hypotheses,  # Hypotheses of n inputs
-    ids:torch.Tensor,  # [T, L] ids of targets with the end token, padded
+    ids:torch.Tensor|np.ndarray, # [T, L] ids of targets with the end token, padded
     owner:np.ndarray,  # [T] the input that each target belongs to
     end_token_id:int,  # Ends a target
 )->np.ndarray: # [T] the row of each target; −1 where the table has none
@@ -204,8 +203,9 @@ def prediction_sets(
     order = np.lexsort((-table.sums, table.owner))
     table, p = table.select(order), None if p_values is None else p_values[order]
     texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
-    some, write = table.open_scores is not None, optional(model, "open_text")
-    goes_on = ~np.isnan(table.open_scores) if some else np.zeros(len(table), bool)
+    opened, write = table.open_scores, optional(model, "open_text")
+    goes_on = np.zeros(len(table), bool) if opened is None else ~np.isnan(opened)
+    some = opened is not None
     edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
         first = {}

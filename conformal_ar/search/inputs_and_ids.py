@@ -7,7 +7,7 @@ __all__ = ['check_inputs', 'take', 'input_length', 'batches_by_length', 'target_
            'check_log_probs', 'to_device', 'to_host']
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #5e7b0019
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import torch
@@ -15,9 +15,9 @@ from tqdm import tqdm
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #ee4d239d
 def check_inputs(
-    inputs:Sequence,   # Inputs of the model
+    inputs:Any,        # Inputs of the model
     name:str="inputs", # What the error message calls them
-)->Sequence: # The same; other iterables than arrays become lists
+)->Any: # The same; other iterables than arrays become lists
     "`TypeError` or `ValueError` for what is not a non-empty sequence of inputs"
     if isinstance(inputs, (str, bytes)): raise TypeError(
         f"{name} must be a list of texts, not a single text: [{inputs!r:.60}]?")
@@ -36,14 +36,14 @@ def check_inputs(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #26da2747
 def take(
-    inputs:Sequence,     # Inputs: a list, an array or a tensor
-    index:Sequence[int], # Which of them
-)->Sequence: # The chosen inputs, of the same kind
+    inputs:Any, # Inputs: a list, an array or a tensor
+    index:Sequence[int]|np.ndarray, # Which of them
+)->Any: # The chosen inputs, of the same kind
     "Pick inputs by index"
     if isinstance(inputs, (np.ndarray, torch.Tensor)): return inputs[index]
     return [inputs[i] for i in index]
 
-def input_length(x:object):
+def input_length(x:Any):
     "How many characters or items the input `x` has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
@@ -62,7 +62,7 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #8f52d0b6
 def target_lengths(
-    ids:torch.Tensor, # [N, L] target ids
+    ids:torch.Tensor|np.ndarray, # [N, L] target ids
     end_token_id:int, # The end token
 )->np.ndarray: # [N] tokens up to the first end token, it counted; L+1 without one
     "Lengths of targets in tokens"
@@ -109,8 +109,8 @@ def check_ids(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #46e41bde
 def check_log_probs(
-    log_probs:object, # [R, …] log-probabilities of any shape; tensor or array
-    owner:Sequence[int],    # [R] the input that each row belongs to
+    log_probs:torch.Tensor|np.ndarray, # [R, …] log-probabilities of any shape
+    owner:Sequence[int]|np.ndarray, # [R] the input that each row belongs to
 ):
     "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
     if bool((log_probs <= 1e-3).all()): return # NaN is not
@@ -127,11 +127,10 @@ def check_log_probs(
 
 # %% ../../nbs/search/07_inputs_and_ids.ipynb #7f2c8b4e
 def to_device(
-    x:object, # A tensor or list of whole numbers, or a slice, which has no place
+    x:torch.Tensor|list, # Whole numbers
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
-    if isinstance(x, slice): return x
     x, device = torch.as_tensor(x), torch.device(device)
     return x.to(device, non_blocking=device.type != "mps") # which would read too late
 

@@ -8,6 +8,7 @@ __all__ = ['PredictionSet', 'Abstention', 'rank_p_values']
 # %% ../../nbs/search/05_sets.ipynb #4812c14a
 import html
 from dataclasses import dataclass, fields
+from typing import Any, Callable
 
 import numpy as np
 from fastcore.basics import patch
@@ -20,11 +21,11 @@ class PredictionSet:
     scores:np.ndarray       # [R] log-likelihoods of whole sequences, in nats, falling
     tokens:list[tuple[int, ...]] # [R] their token ids
     truncated:bool=False    # Did the search run out of budget?
-    input:object=None       # What the set was predicted for
+    input:Any=None          # What the set was predicted for
     p_values:np.ndarray|None=None # [R] conformal p-values, where there are any
     certified:bool=True     # Did the search see all that may be a member?
     open:np.ndarray|None=None # [R] does a line stand for all whose tokens begin so?
-    encode:object=None # With open lines: the model's encode, which finds texts in them
+    encode:Callable|None=None # With open lines: the model's, which finds texts in them
 
     def __post_init__(self):
         n, arrays = len(self.texts), dict(scores=float, p_values=float, open=bool)
@@ -143,7 +144,8 @@ def _repr_html_(self:PredictionSet, most=10):
 # %% ../../nbs/search/05_sets.ipynb #1cc8ca8d
 class Abstention(PredictionSet):
     "The set of everything for an `input`: no answer, and covered by definition"
-    def __init__(self, input:object=None): super().__init__([], [], [], input=input)
+    def __init__(self, input:Any=None):
+        super().__init__([], np.zeros(0), [], input=input)
     def __contains__(self, text): return True
     def __eq__(self, s): return isinstance(s, Abstention) and super().__eq__(s)
     def __repr__(self): return f"Abstention({self.input!r:.60})"

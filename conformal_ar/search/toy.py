@@ -94,7 +94,7 @@ def sample(self:ToyMarkov,
     draw = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 2, generator=draw)
     state, log_probs = self.start(x)
-    tokens, ended, rows = [], torch.zeros(n, dtype=bool), torch.arange(n)
+    tokens, ended, rows = [], torch.zeros(n, dtype=torch.bool), torch.arange(n)
     while not ended.all():
         token = torch.multinomial(log_probs.exp(), 1, generator=draw)[:, 0]
         if len(tokens) + 1 == max_len: token = torch.full_like(token, self.end_token_id)

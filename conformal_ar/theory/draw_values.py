@@ -33,7 +33,7 @@ def nth_of_kind(
 def confidences(
     kind:np.ndarray,   # [n, m] as for nth_of_kind
     member:np.ndarray, # [n, m] may it enter?
-    score:np.ndarray|None, # [n, m] of draws, where the rule needs them
+    score:np.ndarray,  # [n, m] of draws
     rule:str,  # One of RULES that stop
     draws:int, # The budget
 )->np.ndarray: # [n, m] it never falls
@@ -59,6 +59,7 @@ def draw_values(
 )->DrawValues:
     "The value of each draw; `ValueError` for negative scores to add"
     there = kind >= 0
+    if score is None: score = np.full(kind.shape, np.nan) # no rule looks at them
     good = there if floor is None else there & (score >= floor)
     member = good & (nth_of_kind(np.where(good, kind, -1)) == 0)
     if rule == "score": value = np.where(there, score, -np.inf)
@@ -67,6 +68,6 @@ def draw_values(
         value = np.where(there, alike/np.maximum(there.sum(1), 1)[:, None], -np.inf)
     if rule in ("share", "score"): return DrawValues(value, member, 1 - value.max(1))
     after = confidences(kind, member, score, rule, draws or kind.shape[1])
-    value = np.where(there, -np.roll(after, 1, 1), -np.inf)
+    value = np.where(there, np.minimum(-np.roll(after, 1, 1), FIRST), -np.inf)
     value[:, 0] = np.where(there[:, 0], FIRST, -np.inf)
     return DrawValues(value, member, -after[:, -1])

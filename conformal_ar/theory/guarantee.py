@@ -7,6 +7,7 @@ __all__ = ['KINDS', 'Guarantee', 'rounded_down', 'clopper_pearson_lower', 'clopp
 
 # %% ../../nbs/theory/03_guarantee.ipynb #a0e94f0e
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple
 
@@ -84,7 +85,7 @@ def __repr__(self:Guarantee):
 # %% ../../nbs/theory/03_guarantee.ipynb #4dc9553a
 @patch
 def _repr_markdown_(self:Guarantee):
-    how = _meaning.get(self.kind)
+    how = _meaning.get(self.kind, "")
     sure = self.confidence
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
@@ -112,7 +113,7 @@ def asdict(self:Guarantee)->dict: # Numbers and strings, ready for JSON
 def clopper_pearson_lower(
     successes:int,    # Observed successes, x
     n:int,            # Trials
-    delta:float=0.05, # Risk that the bound lies above the true probability, in (0, 1)
+    delta:float|Fraction=0.05, # Risk that it lies above the true probability
 )->float: # Lower confidence bound on the probability of success
     """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934).
     `ValueError` for more successes than trials"""
@@ -158,7 +159,7 @@ def coverage_law(self:Guarantee): # A frozen scipy.stats.beta
 # %% ../../nbs/theory/03_guarantee.ipynb #7a70e542
 @patch
 def lower_bound(self:Guarantee,
-    confidence:float=0.95, # Probability that a calibration set gives this, in (0, 1)
+    confidence:float|Fraction=0.95, # That a calibration set gives this, in (0, 1)
 )->float: # A coverage
     "The coverage that a calibration set gives with probability `confidence`"
     return float(self.coverage_law.ppf(float(1 - check_risk(confidence, "confidence"))))

@@ -28,7 +28,7 @@ def one_risk(
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1: raise ValueError(
         f"give exactly one of {', '.join(ways)}; got {given or 'none of them'}")
-    name, value = *given, *given.values()
+    (name, value), = given.items()
     risk = check_risk(value, name)
     if name in other: return None
     if name == "coverage": risk = 1 - risk
@@ -36,9 +36,9 @@ def one_risk(
 
 # %% ../../nbs/theory/04_planning.ipynb #56841c44
 def pac_rank(
-    coverage:float,        # Coverage wanted, in (0, 1)
+    coverage:float|Fraction, # Coverage wanted, in (0, 1)
     n_cal:int,             # Calibration size
-    confidence:float=0.95, # Probability that the calibration set gives it, in (0, 1)
+    confidence:float|Fraction=0.95, # That the calibration set gives it, in (0, 1)
 )->int: # K, at least 1
     "The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)"
     goal = float(check_risk(coverage, "coverage"))
@@ -87,13 +87,14 @@ def _refuse_coverage(coverage, n, k, steps):
 
 # %% ../../nbs/theory/04_planning.ipynb #f1039104
 def plan(
-    coverage:float,             # Of the whole sequence, in (0, 1)
+    coverage:float|Fraction,    # Of the whole sequence, in (0, 1)
     n_cal:int,                  # Calibration pairs
     steps:int=1,                # Steps that drop scores; 1 for level sets
-    confidence:float|None=None, # Over calibration sets; None: coverage on average
+    confidence:float|Fraction|None=None, # Over calibration sets; None: on average
 )->Plan: # Its guarantee and pac say what is guaranteed
     "From a coverage to the most scores that may be dropped, split evenly over steps"
-    if confidence is None: k = conformal_rank(one_risk(coverage=coverage), n_cal)
+    if confidence is None:
+        k = conformal_rank(1 - check_risk(coverage, "coverage"), n_cal)
     else: k = pac_rank(coverage, n_cal, confidence)
     if k < check_count(steps, "steps"): _refuse_coverage(coverage, n_cal, k, steps)
     ranks = tuple(k//steps + (step < k % steps) for step in range(steps))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'hoeffding_bentkus_p_values',
-           'tested_threshold', 'learn_then_test']
+           'tested_threshold', 'learn_then_test', 'set_apart']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from typing import NamedTuple, Sequence
@@ -34,7 +34,7 @@ class StepLosses(NamedTuple):
 def step_losses(
     scores:Sequence, # [n] of arrays: scores of the members of each pair, falling
     losses:Sequence, # [n] of arrays: loss of the set down to each member, in [0, 1]
-    start:float|Sequence=1., # Loss of the empty set, or [n] one for each
+    start:float|Sequence|np.ndarray=1., # Loss of the empty set, or [n] one for each
 )->StepLosses:
     """Losses of pairs from those of their sets.
     `ValueError` for a loss out of [0, 1] or one that rises, with the pair"""
@@ -61,7 +61,7 @@ def _check_steps(owner, at, before, now, first):
 
 # %% ../../nbs/theory/08_risk.ipynb #bc80d292
 def missed_share(
-    scores:Sequence, # [n] of arrays: the score of each right answer, −∞ if never found
+    scores:Sequence|np.ndarray, # [n] of arrays: of each right answer, −∞ if never found
 )->StepLosses:
     "One minus recall; `ValueError` for a pair without right answers"
     size = np.array([len(s) for s in scores])
@@ -97,7 +97,7 @@ def risk_threshold(
 # %% ../../nbs/theory/08_risk.ipynb #f36ce78a
 def binomial_p_values(
     lost:np.ndarray, # Pairs with a loss of 1
-    n:np.ndarray,    # All pairs, whose losses are 0 or 1
+    n:np.ndarray|int, # All pairs, whose losses are 0 or 1
     risk:float,      # Largest risk, in (0, 1)
 )->np.ndarray:
     "Exact p-values of: the risk is above `risk`"
@@ -174,3 +174,11 @@ def learn_then_test(
     def p(tables): return np.max([*map(loss_p_values, tables, risks)], 0)
     order = np.argsort(p(tuning), kind="stable")
     return order[:fixed_order(p(losses)[order], confidence)]
+
+# %% ../../nbs/theory/08_risk.ipynb #apart001
+def set_apart(
+    n:int,      # Pairs
+    seed:int=0, # Of the choice
+)->np.ndarray: # [n] is it one of the third on which the order is chosen?
+    "Pairs set apart by chance, from a stream that no made-up data share"
+    return np.random.default_rng((seed, n, 1)).random(n) < 1/3

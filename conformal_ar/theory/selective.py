@@ -107,7 +107,7 @@ def fit_selection(
         f"none of {len(there)} answers has a score: there are none, or all score −∞")
     scores, right = scores[there], right[there]
     n, wrong, found, sure = len(scores), np.sort(scores[~right]), None, None
-    if fdr is None:
+    if error is not None and cutoffs is not None:
         sure, found = confidence, passing_cutoff(scores, right, cutoffs, error,
                                                  confidence)
         if found == np.inf: _refuse_cutoffs(scores, right, cutoffs[0], error)
