@@ -295,7 +295,7 @@ def _near_limit(scores, ranks):
     out = (~np.isfinite(scores[left, -1])).sum()
     return wilson_upper(out, n) > ranks[-1] - 1
 
-# %% ../../nbs/procedures/02_procedure.ipynb #b0a5401z
+# %% ../../nbs/procedures/02_procedure.ipynb #41295aa7
 def _warn_selected(cp, label, fits, ranks):
     "Warn that others like a calibration were refused: that chance selected it"
     n, lost = len(fits), int((~fits).sum())

@@ -63,7 +63,10 @@ class Digits { // Sums: digits from last to first, those of operands with their 
       return [...run].reverse().map((d, i) => this.words.indexOf(placed ? `${d}e${i}` : d));
     });
   }
-  decode(ids, open) { return (open ? "…" : "") + ids.map(i => this.words[i][0]).reverse().join(""); }
+  decode(ids, open) { // each number from its first digit to its last
+    const text = ids.map(i => this.words[i]).map(w => w[1] === "e" ? w[0] : w).join("");
+    return (open ? "…" : "") + text.replace(/[0-9]+/g, run => [...run].reverse().join(""));
+  }
 }
 
 class Letters { // A token for each character
@@ -264,9 +267,12 @@ function predictedTexts({model, tokenizer, lists}, {task, text, coverage, lines:
   if (threshold === -Infinity) throw Error("the calibration allows no such coverage");
   const least = threshold - MARGIN, before = tree.known.size;
   const {members, more} = most ? lines(tree, least, list.max_len, most) : levelSet(tree, least, list.max_len);
-  const end = model.config.eos_token_id;
-  return {n: scores.length, more, threshold, rows: tree.known.size - before, members: members.map(m => ({
-    text: tokenizer.decode(m.ids.filter(id => id !== end), m.open), score: m.score, open: Boolean(m.open)}))};
+  const end = model.config.eos_token_id, texts = new Map(); // of sequences with one text the most probable stays
+  for (const m of members) {
+    const text = tokenizer.decode(m.ids.filter(id => id !== end), m.open), open = Boolean(m.open);
+    if (!texts.has(text)) texts.set(text, {text, score: m.score, open}); // an open one bears its …
+  }
+  return {n: scores.length, more, threshold, rows: tree.known.size - before, members: [...texts.values()]};
 }
 
 self.onmessage = async ({data}) => {
