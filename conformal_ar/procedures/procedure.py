@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, Callable, Hashable, NamedTuple, Sequence
+from typing import Any, Callable, Hashable, Sequence
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .equivalence import merge_equivalent
-from .evaluation import Evaluation, evaluate_sets
+from .evaluation import evaluate_sets
 from .pairs import (
     Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld)
 from .probes import (
