@@ -25,7 +25,6 @@ test: .venv/dev          ## check code, notebooks and README, then run the noteb
 test-more: .venv/more node_modules ## run the cells flagged more too: those that need a browser, another engine or a cluster
 	$(BIN)/python .ci/test.py --flags more
 	$(MAKE) test-vllm
-	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/operations.py
 
 test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
 	$(BIN)/python .ci/test.py --flags gpu hf/19 experiments/13
