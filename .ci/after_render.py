@@ -23,7 +23,7 @@ WORDS = {
     "theory/planning.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
     "theory/conformal.html": "quantile split conformal prediction introduction tutorial exchangeable i.i.d. iid theorem why the coverage is exact proof",
-    "theory/groups.html": "Mondrian class conditional coverage fairness",
+    "theory/groups.html": "Mondrian class conditional coverage groups fairness",
     "decisions/selection.html": "FDR false discovery rate trust hallucination abstain selective prediction",
     "decisions/still_valid.html": "distribution shift drift monitoring alarm",
     "decisions/weighted.html": "covariate shift importance weights",
