@@ -16,11 +16,8 @@ import scipy
 from fastcore.basics import patch
 
 from .tables import AnswerTable, kinds_of, rows_in_order
-from conformal_ar.procedures.saving import (
-    calibration_file, function_name, LOADABLE, read_calibration, same_function,
-    write_calibration)
-from ..theory.checks import (
-    check_calibrated_groups, check_risk, group_key, group_label)
+from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
+from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label
 from ..theory.conformal import split_threshold
 from ..theory.draw_values import draw_values
 from ..theory.groups import group_rows, input_groups

@@ -19,8 +19,7 @@ from .tables import read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import set_apart
-from ..theory.selective import (
-    choose_cutoffs, fit_selection, SelectionRule)
+from ..theory.selective import SelectionRule, choose_cutoffs, fit_selection
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73
 class Selection(AnswerCalibration):

@@ -16,11 +16,10 @@ import typer
 from ..answers.calibrated import AnswerCalibration
 from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
-from ..answers.taking import Selection
 from ..answers.tables import AnswerTable, read_answers
-from .command_line import (
-    app, check_there, cli_option, guarantee_text, OneLineErrors, writable_folder)
-from ..files.csv_jsonl import csv_text, jsonl_text, TABLES
+from ..answers.taking import Selection
+from .command_line import OneLineErrors, app, check_there, cli_option, guarantee_text, writable_folder
+from ..files.csv_jsonl import TABLES, csv_text, jsonl_text
 from ..files.whole_files import check_file, jsonable, write_text
 from ..procedures.saving import calibration_file, read_calibration
 

@@ -6,26 +6,24 @@
 __all__ = ['predict']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
-import os, shutil
+import os
+import shutil
 from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import Signature, signature
 from pathlib import Path
-from types import SimpleNamespace
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Annotated
+
 import typer
-from .calibrate import (
-    NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs)
-from .command_line import (
-    app, check_shares, check_there, cli_option, names_with, notice, opened_calibration,
-    shared_options, task_of, writable_folder)
+
+from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
+from .command_line import app, check_shares, check_there, cli_option, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, jsonl_text, suffix_of
 from ..files.whole_files import check_file, whole_file
-from ..jobs.file_blocks import (
-    digest, interruptible, own_columns, read_blocks, sets_csv)
-from ..procedures.saving import (
-    calibration_file, is_shipped, read_calibration, shipped_calibrations)
+from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, sets_csv
+from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.known_tasks import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -133,6 +131,7 @@ def _block_folder(output, blocks):
 def _run_blocks(blocks, folder, make, about):
     "Compute the blocks that are not there yet, with a bar: those done"
     from tqdm import tqdm
+
     from conformal_ar.jobs.scale import run_blocks
     done = run_blocks(blocks, folder, make, about)
     return tqdm(done, total=len(blocks), unit="block", disable=None)

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..answers.calibrated import drawn_values, Level
+from ..answers.calibrated import Level, drawn_values
 from ..answers.samples import SampledSets
 from ..answers.tables import draws_table, read_answers
 from ..files.whole_files import read_results, version_of, write_results
 from ..theory.guarantee import Guarantee
-from ..theory.risk import (
-    hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold, StepLosses)
+from ..theory.risk import StepLosses, hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #d67d428f
 def their_threshold(losses:StepLosses, risk:float)->float:
@@ -91,8 +90,8 @@ def sets_by_both(
     tries:int=200,   # Floors and stopping rules
 )->dict: # How many sets differ, and how often a p-value forgets a loss
     "The same floor and stopping rule in TorchCP and here"
-    from torchcp.llm.predictor import ConformalLM
     import torch
+    from torchcp.llm.predictor import ConformalLM
     clm = ConformalLM(set_score_function_name="sum", rejection=True)
     scores, labels, alike = arrays_of(rows)
     clm.scaling(scores, labels)
@@ -117,8 +116,8 @@ def quach_by_torchcp(
     splits:int=50,        # Random halves of all but the first 200
 )->list: # A row of numbers for each way
     "Their procedure and ours on the same calibration and test inputs"
-    from torchcp.llm.predictor import ConformalLM
     import torch
+    from torchcp.llm.predictor import ConformalLM
     clm = ConformalLM(set_score_function_name="sum", rejection=True,
                       epsilons=torch.tensor([1 - coverage]), alpha=1 - confidence)
     arrays, rng = arrays_of(rows), np.random.default_rng(0)

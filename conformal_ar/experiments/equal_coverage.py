@@ -12,11 +12,13 @@ from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from typing import Callable, Sequence
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 from tqdm import tqdm
+
 from .one_decode import decode_for_all
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets

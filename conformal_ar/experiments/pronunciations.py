@@ -6,7 +6,8 @@
 __all__ = ['VOWELS', 'OTHERS', 'PHONEMES', 'SYMBOLS', 'gated', 'measured', 'main']
 
 # %% ../../nbs/experiments/15_pronunciations.ipynb #bb1a8966
-import argparse, re
+import argparse
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Sequence

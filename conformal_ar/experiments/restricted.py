@@ -14,7 +14,7 @@ import torch
 
 from ..answers.samples import SampledSets
 from ..answers.tables import draws_table
-from .sampling import draw_samples, ModelDraws, own_stream
+from .sampling import ModelDraws, draw_samples, own_stream
 from ..files.whole_files import write_results
 from ..hf.masks import Wrapper
 from ..procedures.dynamic import DynamicConformalBeams

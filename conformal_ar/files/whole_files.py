@@ -7,8 +7,17 @@ __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writabl
            'environment', 'write_results', 'read_results']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
-import datetime, json, math, os, platform, secrets, shutil, subprocess, sys, tempfile
+import datetime
 import importlib.metadata
+import json
+import math
+import os
+import platform
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,7 +61,8 @@ def only_one(
     wait:bool=True,  # Until it is free? Else an error
 ):
     "Hold a folder until the block ends; `ValueError` where another run has it"
-    try: from fcntl import LOCK_EX, LOCK_NB, flock
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError: flock = None # Windows
     if flock is None:
         yield

@@ -7,7 +7,8 @@ __all__ = ['select_rows', 'Slot', 'Stack', 'stacked', 'grow_rows', 'Blocks', 'pa
            'set_attention', 'why_copied']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
-import copy, weakref
+import copy
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -20,8 +21,8 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from ..search.inputs_and_ids import to_device
 from .onnx import lay_rows
+from ..search.inputs_and_ids import to_device
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
 def select_rows(cache:DynamicCache, rows:torch.Tensor):

@@ -9,14 +9,15 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal']
 import inspect
 from functools import cached_property
 from typing import NamedTuple
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from jinja2 import TemplateError
 from transformers import AutoModelForCausalLM, DynamicCache
+
 from .adapter import HFModel
-from .caches import (
-    grow_rows, make_blocks, padding_bias, sharing, why_copied)
+from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled
 from .precision import is_exact
 from .supported import row_tokens

@@ -6,8 +6,10 @@
 __all__ = ['open_model']
 
 # %% ../../nbs/hf/14_hub.ipynb #a1bcf670
-import re, torch
+import re
 from pathlib import Path
+
+import torch
 
 from .onnx import chosen_engine, has_onnx, open_compiled
 from .precision import choose_device
@@ -43,7 +45,9 @@ def open_model(
     from transformers import AutoConfig
     config = AutoConfig.from_pretrained(shipped.get(name, name),
                                         trust_remote_code=False)
-    if config.is_encoder_decoder: from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
-    else: from conformal_ar.hf.causal import HFCausal as Kind
+    if config.is_encoder_decoder:
+        from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
+    else:
+        from conformal_ar.hf.causal import HFCausal as Kind
     model = Kind.from_pretrained(name, device, dtype and getattr(torch, dtype))
     return model.compiled() if engine == "onnx" else model

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, Sequence
 # %% ../../nbs/hf/10_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
+
 from ..search.autoregressive import Autoregressor, optional
 from ..search.inputs_and_ids import real_tokens, to_device
 

@@ -6,7 +6,8 @@
 __all__ = ['FILES', 'lay_rows', 'has_onnx', 'chosen_engine', 'GraphRun', 'Engine', 'Compiled', 'files_hash', 'open_compiled']
 
 # %% ../../nbs/hf/04_onnx.ipynb #94db8c38
-import json, os
+import json
+import os
 from hashlib import sha256
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -204,6 +205,7 @@ def open_compiled(
 )->Compiled|None: # None where its files are not those of the calibration
     "A shipped model, compiled"
     from safetensors.torch import load_file
+
     from conformal_ar.hf.graphs import GRAPHS
     stored = read_shipped(name)
     if stored.get("files") != files_hash(name): return None

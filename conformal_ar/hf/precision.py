@@ -7,8 +7,10 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
 from functools import cache
+
 import numpy as np
 import torch
+
 from ..search.autoregressive import stepwise_scores
 from ..search.inputs_and_ids import real_tokens
 

@@ -7,7 +7,9 @@ __all__ = ['special_ids', 'special_id', 'check_special', 'check_pair', 'check_to
            'check_paths']
 
 # %% ../../nbs/hf/02_supported.ipynb #cdb01038
-import hashlib, json, weakref
+import hashlib
+import json
+import weakref
 
 import torch
 from tokenizers import Tokenizer as FastTokenizer

@@ -6,7 +6,9 @@
 __all__ = ['EngineError', 'VLLMServer', 'VLLMCausal']
 
 # %% ../../nbs/hf/15_vllm.ipynb #752180ec
-import json, re, time
+import json
+import re
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import KW_ONLY, dataclass, field
@@ -24,9 +26,9 @@ import torch
 from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase
 
-from ..search.inputs_and_ids import real_tokens
 from .causal import HFCausal
 from .supported import check_tokens
+from ..search.inputs_and_ids import real_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):

@@ -11,11 +11,10 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 import torch
 
-from ..search.autoregressive import Autoregressor
-from ..search.inputs_and_ids import (
-    check_ids, check_inputs, take, target_lengths)
-from ..theory.checks import warn_caller
 from .equivalence import canonical_form
+from ..search.autoregressive import Autoregressor
+from ..search.inputs_and_ids import check_ids, check_inputs, take, target_lengths
+from ..theory.checks import warn_caller
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):

@@ -16,8 +16,7 @@ import torch
 from fastcore.basics import patch
 
 from .pairs import Pairs
-from ..search.autoregressive import (
-    Autoregressor, Defaults, optional, stepwise_scores)
+from ..search.autoregressive import Autoregressor, Defaults, optional, stepwise_scores
 from ..search.inputs_and_ids import input_length, take, target_lengths
 from ..theory.checks import warn_caller
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, Callable, Hashable, NamedTuple, Sequence
+from typing import Any, Callable, Hashable, Sequence
 
 import numpy as np
 import torch
@@ -21,16 +21,11 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .equivalence import merge_equivalent
-from .evaluation import Evaluation, evaluate_sets
-from .pairs import (
-    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld)
-from .probes import (
-    Probe, check_unchanged, input_hashes, warn_known, warn_repeated)
-from .risk_control import (
-    evaluate_losses, fit_losses, pair_losses)
-from .saving import (
-    LOADABLE, function_name, restored, saved_fields, write_calibration, Calibrated,
-    calibration_file, is_shipped, read_calibration, saved_class)
+from .evaluation import evaluate_sets
+from .pairs import Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld
+from .probes import Probe, check_unchanged, input_hashes, warn_known, warn_repeated
+from .risk_control import evaluate_losses, fit_losses, pair_losses
+from .saving import LOADABLE, Calibrated, calibration_file, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
 from ..search.autoregressive import Autoregressor, optional
 from ..search.beams import most_probable
 from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
@@ -38,11 +33,9 @@ from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.score_checks import check_adapter
 from ..search.sets import Abstention, PredictionSet, rank_p_values
 from ..search.threshold import PrefixSearch
-from ..theory.checks import (
-    check_bool, warn_caller, check_count, check_log_likelihoods, check_risk)
+from ..theory.checks import check_bool, check_count, check_log_likelihoods, check_risk, warn_caller
 from ..theory.conformal import split_threshold
-from ..theory.groups import (
-    by_length, group_numbers, group_rows, pair_groups, check_group)
+from ..theory.groups import by_length, check_group, group_numbers, group_rows, pair_groups
 from ..theory.guarantee import Guarantee, rounded_down, wilson_upper
 from ..theory.planning import one_risk, plan
 from ..theory.tolerance import tolerance_region

@@ -12,10 +12,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from .inputs_and_ids import check_ids, check_log_probs, input_length, real_tokens, take, target_lengths, to_device
 from ..theory.checks import check_count
-from conformal_ar.search.inputs_and_ids import (
-    check_ids, check_log_probs, input_length, real_tokens, take, target_lengths,
-    to_device)
 
 # %% ../../nbs/search/00_autoregressive.ipynb #dcc7a6fc
 @runtime_checkable

@@ -14,12 +14,10 @@ import numpy as np
 import torch
 
 from .autoregressive import Autoregressor, optional
-from .inputs_and_ids import (
-    batches_by_length, check_log_probs, take, to_host)
-from ..theory.checks import check_count
-from .hypotheses import (
-    Hypotheses, best_per_input, best_per_owner, gather, join_tables)
+from .hypotheses import Hypotheses, best_per_input, best_per_owner, gather, join_tables
+from .inputs_and_ids import batches_by_length, check_log_probs, take, to_host
 from .threshold import empty_prefixes, threshold_search
+from ..theory.checks import check_count
 
 # %% ../../nbs/search/03_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):

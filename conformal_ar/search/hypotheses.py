@@ -13,8 +13,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import (
-    Autoregressor, cumulative_scores, optional)
+from .autoregressive import Autoregressor, cumulative_scores, optional
 from .inputs_and_ids import target_lengths
 from .sets import PredictionSet
 

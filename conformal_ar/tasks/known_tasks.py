@@ -6,7 +6,8 @@
 __all__ = ['TASKS', 'AdditionsTask', 'task_named', 'open_model']
 
 # %% ../../nbs/tasks/15_known_tasks.ipynb #a30dfd05
-import re, warnings
+import re
+import warnings
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 

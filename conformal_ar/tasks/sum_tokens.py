@@ -6,7 +6,8 @@
 __all__ = ['DigitTokenizer']
 
 # %% ../../nbs/tasks/02_sum_tokens.ipynb #6289ba4f
-import json, re
+import json
+import re
 from pathlib import Path
 
 from fastcore.basics import patch

@@ -9,8 +9,8 @@ __all__ = ['TaskOption', 'TaskShown', 'Task']
 import html
 from pathlib import Path
 from typing import NamedTuple
-from ..files.csv_jsonl import (
-    Input, check_input, line_inputs, read_columns, suffix_of)
+
+from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns, suffix_of
 
 # %% ../../nbs/tasks/00_task.ipynb #7ba7a3a5
 class TaskOption(NamedTuple):
