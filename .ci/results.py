@@ -29,8 +29,8 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "rows", "--only", "edits", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
     "demo": [], "benchmarks": [],
-    "additions": ["run_additions", "run_lines"],
-    "reactions": ["run_reactions", "run_comparisons"]}
+    "additions": ["run_additions"],
+    "reactions": ["run_reactions"]}
 PAGES = { # they read these files, or use the model by the command line; pages that load it are found
     "demo": [], "benchmarks": ["benchmarks"],
     "additions": ["levelsets", "selection", "adaptive", "weighted", "additions_results", "compared",

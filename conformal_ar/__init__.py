@@ -9,9 +9,8 @@ from importlib import import_module as _import_module
 from pkgutil import iter_modules as _iter_modules
 
 _names = {
-    "theory.guarantee": "Guarantee",
-    "search.autoregressive": "Autoregressor",
-    "search.toy": "ToyMarkov",
+    "theory.guarantee": "Guarantee plan coverage_band",
+    "search.autoregressive": "Autoregressor ToyMarkov",
     "search.score_checks": "check_adapter",
     "search.threshold": "threshold_search",
     "search.beams": "beam_search",
@@ -22,7 +21,6 @@ _names = {
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
     "procedures.procedure": "load",
-    "theory.planning": "plan coverage_band",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
     "decisions.adaptive": "AdaptiveLevelSets",
@@ -37,7 +35,7 @@ _names = {
     "hf.masks": "Masked",
     "chem.product_sets": "ProductSets",
 }
-_found = {"tasks.shipped": "load_shipped", "tasks.sum_tokens": "DigitTokenizer"} # by files, not at the top level
+_found = {"tasks.shipped": "load_shipped", "tasks.additions": "DigitTokenizer"} # by files, not at the top level
 _home = {name: module for module, names in (_names | _found).items() for name in names.split()}
 _modules = {m.name for m in _iter_modules(__path__) if m.ispkg} # those that are installed
 

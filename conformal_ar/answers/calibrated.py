@@ -24,8 +24,7 @@ from ..theory.checks import (
 from ..theory.conformal import split_threshold
 from ..theory.draw_values import draw_values
 from ..theory.groups import group_rows, input_groups
-from ..theory.guarantee import Guarantee
-from ..theory.planning import plan
+from ..theory.guarantee import Guarantee, plan
 
 # %% ../../nbs/answers/01_calibrated.ipynb #1ffe9853
 class Level(NamedTuple):

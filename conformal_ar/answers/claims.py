@@ -16,8 +16,7 @@ from .calibrated import (
 from .tables import AnswerTable, read_answers
 from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
-from ..theory.guarantee import Guarantee
-from ..theory.planning import one_risk
+from ..theory.guarantee import Guarantee, one_risk
 from ..theory.risk import step_losses, StepLosses
 
 # %% ../../nbs/answers/04_claims.ipynb #9ad25ee6

@@ -22,8 +22,7 @@ from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.draw_values import RULES
-from ..theory.guarantee import Guarantee, wilson_upper
-from ..theory.planning import one_risk
+from ..theory.guarantee import Guarantee, wilson_upper, one_risk
 from ..theory.risk import learn_then_test, losses_at, missed_share
 
 # %% ../../nbs/answers/02_samples.ipynb #77f0acdc

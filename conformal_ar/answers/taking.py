@@ -18,7 +18,7 @@ from .calibrated import AnswerCalibration, Level
 from .tables import read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
-from ..theory.selective import (
+from ..theory.risk import (
     choose_cutoffs, fit_selection, SelectionRule)
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73

@@ -18,12 +18,11 @@ from fastcore.meta import delegates
 
 from ..hf.texts import pad_rows
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.pairs import Pairs, read_pairs, warn_unheld
-from ..procedures.probes import input_hashes
+from ..procedures.pairs import Pairs, read_pairs, warn_unheld, input_hashes
 from ..procedures.procedure import Procedure, group_p_values
 from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..search.beams import most_probable
-from ..search.inputs_and_ids import take
+from ..search.autoregressive import take
 from ..search.lines import lines_scores
 from ..search.sets import Abstention
 from ..search.threshold import Search, threshold_search

@@ -20,15 +20,14 @@ from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from .command_line import (
     explain_error, guarantee_text, opened_calibration, shortened)
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
-from ..jobs.batch_functions import (
-    SetRecords, check_one_by_one, judge, placed, set_record, sum_up)
-from ..jobs.file_blocks import member_rows
+from ..jobs.file_blocks import (
+    SetRecords, check_one_by_one, judge, placed, set_record, sum_up, member_rows)
 from ..procedures.procedure import at_coverage, ModelCalibration, Procedure
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
 from ..tasks.known_tasks import TASKS
 from ..tasks.task import Task
-from ..theory.planning import coverage_band
+from ..theory.guarantee import coverage_band
 
 # %% ../../nbs/cli/05_app.ipynb #969806da
 SECONDS = 30 # for one input: a set of ten takes less than one

@@ -8,9 +8,11 @@ __all__ = ['calibrate', 'evaluate']
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
 import gzip, shutil, tempfile, time
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 import typer
+from .. import own_object, own_procedures
 from .command_line import (
     Model, ProcedureName, app, check_data, check_shares,
     check_there, cli_option, command_text, error_line, guarantee_text, load_model,
@@ -141,17 +143,17 @@ def pairs_of_file(data, half, n, rows, task, ar):
     return some.inputs, some.targets
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
-_sets = ["level-sets", "dynamic", "subsets"]
-_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"],
-    width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
-    max_lines=["level-sets"], coverage=_sets, confidence=_sets, nonempty=_sets)
+def _option_users(option):
+    "The procedures that have an option: their classes say it"
+    def known(procedure): return signature(own_object(own_procedures[procedure]))
+    return [o for o in own_procedures if option in known(o).parameters]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
     given = {name: v for name, v in options.items() if v is not None and v is not False}
     for name in given:
-        users = _users.get(name, [procedure])
+        users = _option_users(name)
         if procedure not in users: raise ValueError(
             f"--{name.replace('_', '-')} is for {' and '.join(users)}, "
             f"not for {procedure}")
@@ -245,7 +247,7 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None,
 ):
     "Calibrate a procedure on pairs of input and target"
-    from conformal_ar.theory.planning import one_risk
+    from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     procedure = procedure.value
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha,

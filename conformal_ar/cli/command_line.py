@@ -299,7 +299,7 @@ def encode_spellable(ar, targets):
 # %% ../../nbs/cli/00_command_line.ipynb #7382a417
 def max_len_for(ar, targets):
     "Decoding steps that hold nearly all targets of other pairs"
-    from conformal_ar.search.inputs_and_ids import target_lengths
+    from conformal_ar.search.autoregressive import target_lengths
     from conformal_ar.procedures.dynamic import choose_max_len
     ids, spelt = encode_spellable(ar, targets)
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])

@@ -14,8 +14,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from ..search.autoregressive import Autoregressor
-from ..search.inputs_and_ids import check_inputs
+from ..search.autoregressive import Autoregressor, check_inputs
 from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee

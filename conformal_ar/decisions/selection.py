@@ -21,15 +21,13 @@ from ..procedures.saving import Calibrated
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
 from ..procedures.pairs import Pairs
-from ..search.autoregressive import Autoregressor, optional
+from ..search.autoregressive import Autoregressor, optional, check_inputs
 from ..search.beams import beam_search
-from ..search.hypotheses import prediction_sets
-from ..search.inputs_and_ids import check_inputs
-from ..search.sets import PredictionSet
+from ..search.sets import prediction_sets, PredictionSet
 from ..theory.checks import (
     check_count, check_risk, check_scores, warn_caller)
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.selective import (
+from ..theory.risk import (
     SelectionRule, choose_cutoffs, passing_cutoff)
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253

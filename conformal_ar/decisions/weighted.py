@@ -15,8 +15,7 @@ import scipy
 from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
-from ..search.autoregressive import Autoregressor
-from ..search.inputs_and_ids import check_inputs
+from ..search.autoregressive import Autoregressor, check_inputs
 from ..theory.checks import warn_caller
 from ..theory.guarantee import Guarantee
 from ..procedures.saving import (

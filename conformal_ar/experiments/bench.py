@@ -30,8 +30,7 @@ from ..files.csv_jsonl import jsonl_text
 from ..files.whole_files import (
     check_file, markdown_table, version_of, write_results, write_text)
 from ..hf.adapter import no_progress_bar
-from ..hf.causal import HFCausal
-from ..hf.hub import open_model
+from ..hf.causal import HFCausal, open_model
 from ..hf.seq2seq import HFSeq2Seq
 from ..hf.texts import Ids, pad_rows, shipped_models, token_ids
 from ..jobs.scale import predict_file
@@ -39,9 +38,8 @@ from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import load
 from ..search.autoregressive import (
-    Autoregressor, prefix_scores, sequence_scores)
+    Autoregressor, prefix_scores, sequence_scores, target_lengths)
 from ..search.beams import beam_search
-from ..search.inputs_and_ids import target_lengths
 from ..search.threshold import threshold_search
 from ..tasks.shipped import task_max_len
 
@@ -633,7 +631,7 @@ def engines(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #e4910012
 _PROGRAM = """
 from conformal_ar import beam_search
-from conformal_ar.hf.hub import open_model
+from conformal_ar.hf.causal import open_model
 some = [f"{i}+{7*i}=" for i in range(1000)]
 beam_search(open_model("additions", "cpu"), some, 10, 12)
 most = next(l for l in open("/proc/self/status") if l.startswith("VmHWM"))

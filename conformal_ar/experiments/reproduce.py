@@ -21,7 +21,7 @@ from conformal_ar.experiments.one_decode import (
 from ..files.whole_files import environment, markdown_table, write_results
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
-from ..search.hypotheses import Hypotheses, true_rows
+from ..search.sets import Hypotheses, true_rows
 from ..theory.checks import check_count
 from ..theory.tolerance import check_feasible
 from ..theory.guarantee import clopper_pearson_interval

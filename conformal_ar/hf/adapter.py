@@ -21,7 +21,7 @@ from .precision import (
 from .supported import (
     check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids)
 from .texts import Ids, Texts, own_tokenizer, shipped_models
-from ..search.inputs_and_ids import real_tokens
+from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 

@@ -20,7 +20,7 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from ..search.inputs_and_ids import to_device
+from ..search.autoregressive import to_device
 from .onnx import lay_rows
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396

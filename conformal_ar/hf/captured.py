@@ -20,7 +20,7 @@ from transformers.cache_utils import DynamicLayer
 
 from .caches import Blocks, Slot, Stack, stacked
 from .onnx import lay_rows
-from ..search.inputs_and_ids import to_device
+from ..search.autoregressive import to_device
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120007
 def bucket(n:int, halves:bool=False):

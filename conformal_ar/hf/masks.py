@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol, Sequence
 # %% ../../nbs/hf/10_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from ..search.autoregressive import Autoregressor, optional
-from ..search.inputs_and_ids import real_tokens, to_device
+from ..search.autoregressive import (
+    Autoregressor, optional, real_tokens, to_device)
 
 # %% ../../nbs/hf/10_masks.ipynb #711a7592
 def from_model(

@@ -9,8 +9,7 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 from functools import cache
 import numpy as np
 import torch
-from ..search.autoregressive import stepwise_scores
-from ..search.inputs_and_ids import real_tokens
+from ..search.autoregressive import stepwise_scores, real_tokens
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below

@@ -15,7 +15,7 @@ from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..search.inputs_and_ids import to_device
+from ..search.autoregressive import to_device
 from .adapter import HFModel
 from .caches import (
     grow_rows, make_blocks, padding_bias, select_rows, set_attention)

@@ -24,7 +24,7 @@ import torch
 from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase
 
-from ..search.inputs_and_ids import real_tokens
+from ..search.autoregressive import real_tokens
 from .causal import HFCausal
 from .supported import check_tokens
 

@@ -17,9 +17,8 @@ from fastcore.meta import delegates
 
 from .procedure import Calibration, Procedure
 from .risk_control import check_risks, first_risk
-from ..search.autoregressive import Autoregressor, optional
-from ..search.hypotheses import Hypotheses
-from ..search.inputs_and_ids import take
+from ..search.autoregressive import Autoregressor, optional, take
+from ..search.sets import Hypotheses
 from ..search.lines import lines_scores, lines_search
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count

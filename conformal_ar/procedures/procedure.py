@@ -23,28 +23,27 @@ from fastcore.meta import delegates
 from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from .pairs import (
-    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld)
-from .probes import (
-    Probe, check_unchanged, input_hashes, warn_known, warn_repeated)
+    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld, Probe, check_unchanged,
+    input_hashes, warn_known, warn_repeated)
 from .risk_control import (
     evaluate_losses, fit_losses, pair_losses)
 from .saving import (
     LOADABLE, function_name, restored, saved_fields, write_calibration, Calibrated,
     calibration_file, is_shipped, read_calibration, saved_class)
-from ..search.autoregressive import Autoregressor, optional
+from ..search.autoregressive import (
+    Autoregressor, optional, check_inputs, take, target_lengths)
 from ..search.beams import most_probable
-from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
-from ..search.inputs_and_ids import check_inputs, take, target_lengths
+from ..search.sets import (
+    Hypotheses, join_tables, prediction_sets, Abstention, PredictionSet, rank_p_values)
 from ..search.score_checks import check_adapter
-from ..search.sets import Abstention, PredictionSet, rank_p_values
 from ..search.threshold import PrefixSearch
 from ..theory.checks import (
     check_bool, warn_caller, check_count, check_log_likelihoods, check_risk)
 from ..theory.conformal import split_threshold
 from ..theory.groups import (
     by_length, group_numbers, group_rows, pair_groups, check_group)
-from ..theory.guarantee import Guarantee, rounded_down, wilson_upper
-from ..theory.planning import one_risk, plan
+from ..theory.guarantee import (
+    Guarantee, rounded_down, wilson_upper, one_risk, plan)
 from ..theory.tolerance import tolerance_region
 from ..theory.validity import order_p_value
 

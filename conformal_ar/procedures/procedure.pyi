@@ -8,8 +8,7 @@ from .evaluation import Evaluation
 from .pairs import Pairs
 from .saving import Calibrated
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
-from ..search.sets import PredictionSet
+from ..search.sets import Hypotheses, PredictionSet
 from ..theory.guarantee import Guarantee
 class ModelCalibration:
     """A calibration that knows its model again when it is used, saved and loaded"""

@@ -152,7 +152,7 @@ def checked_probe(path:Path, fields:dict|None, model:object):
     """The probe pairs, scored again; `ValueError` where scores differ, or a warning.
     `fields` stand in the file `path` (None, with a warning, where it has no probe) and
     are scored by `model`"""
-    from conformal_ar.procedures.probes import Probe # which loads torch
+    from conformal_ar.procedures.pairs import Probe # which loads torch
     if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
         f"JSON): whether {type(model).__name__} does what it did cannot be told")

@@ -20,7 +20,7 @@ from .equivalence import canonical_form
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..search.hypotheses import Hypotheses, best_per_input, target_rows
+from ..search.sets import Hypotheses, best_per_input, target_rows
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
 from ..theory.guarantee import clopper_pearson_lower, Guarantee

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from .procedure import Procedure
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
+from ..search.sets import Hypotheses
 from ..theory.guarantee import Guarantee
 @dataclass(frozen=True)
 class BeamSearch:

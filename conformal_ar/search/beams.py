@@ -13,11 +13,10 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, optional
-from .inputs_and_ids import (
-    batches_by_length, check_log_probs, take, to_host)
+from .autoregressive import (
+    Autoregressor, optional, batches_by_length, check_log_probs, take, to_host)
 from ..theory.checks import check_count
-from .hypotheses import (
+from .sets import (
     Hypotheses, best_per_input, best_per_owner, gather, join_tables)
 from .threshold import empty_prefixes, threshold_search
 

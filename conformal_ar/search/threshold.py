@@ -14,11 +14,10 @@ import torch
 from fastcore.basics import patch
 
 from .autoregressive import (
-    Autoregressor, optional, prefix_scores, sequence_scores)
-from .inputs_and_ids import (
-    batches_by_length, check_log_probs, take, to_device, to_host)
+    Autoregressor, optional, prefix_scores, sequence_scores, batches_by_length,
+    check_log_probs, take, to_device, to_host)
 from ..theory.checks import check_count
-from .hypotheses import (
+from .sets import (
     Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked, target_rows)
 
 # %% ../../nbs/search/02_threshold.ipynb #05d832e9

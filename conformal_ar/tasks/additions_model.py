@@ -15,10 +15,9 @@ import torch
 from transformers import (
     AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration)
 from .additions import (
-    Additions, answers, fresh_pairs, load_additions, questions)
+    Additions, answers, fresh_pairs, load_additions, questions, DigitTokenizer)
 from .smiles_spellings import (
     smiles_pieces, smiles_tokenizer, smiles_tokens)
-from .sum_tokens import DigitTokenizer
 from .training import Muon, Run, collator, sized_batches, text_losses
 from ..theory.guarantee import clopper_pearson_interval
 

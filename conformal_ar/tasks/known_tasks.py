@@ -80,5 +80,5 @@ def open_model(
     if name in TASKS: return TASKS[name].open(device)
     own = next((task for task in TASKS.values() if task.opens(name)), None)
     if own: return own.open(device, folder=name)
-    from conformal_ar.hf.hub import open_model
+    from conformal_ar.hf.causal import open_model
     return open_model(name, device)

@@ -20,7 +20,7 @@ from ..files.whole_files import environment, write_text
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.saving import (
     pack_scores, unpack_scores, is_shipped, read_shipped, shipped_calibrations)
-from ..procedures.probes import Probe
+from ..procedures.pairs import Probe
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs

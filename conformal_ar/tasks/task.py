@@ -177,7 +177,7 @@ class Task(TaskShown):
         folder:str|Path|None=None, # Of another model of its kind
     ): # Autoregressor
         "The model that comes with the package, or one in a folder"
-        from conformal_ar.hf.hub import open_model
+        from conformal_ar.hf.causal import open_model
         return open_model(folder or self.name, device, dtype, engine)
 
     def procedure(self, kind:type)->type:
@@ -187,7 +187,7 @@ class Task(TaskShown):
     def longest(self, model:object)->int:
         "Most tokens of a sequence of `model`, chosen on pairs that do not calibrate"
         from conformal_ar.procedures.dynamic import choose_max_len
-        from conformal_ar.search.inputs_and_ids import target_lengths
+        from conformal_ar.search.autoregressive import target_lengths
         ids = model.encode(self.pool()[1].targets)
         return choose_max_len(target_lengths(ids, model.end_token_id), self.quantile)
 
