@@ -19,7 +19,7 @@ WORDS = {
     "chem/chemist.html": "Windows install Python by-products byproducts reaction classes wrong reactions molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning what do i get Chemformer Molecular Transformer published models",
     "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
     "guides/level_sets.html": "getting started tutorial first steps introduction set size",
-    "guides/how_found.html": "algorithm tree search decoding pruning budget max_candidates",
+    "guides/level_sets.html": "algorithm tree search decoding pruning budget max_candidates",
     "guides/level_sets.html": "sample size how many calibration pairs choose alpha",
     "guides/questions.html": "API reference documentation list of functions classes modules",
     "theory/guarantee.html": "sample size how many calibration pairs choose alpha",

@@ -41,7 +41,7 @@ _modules = {m.name for m in _iter_modules(__path__) if m.ispkg} # those that are
 
 # What the command line and files name. Other packages announce tasks as entry points of the group conformal_ar.tasks.
 own_tasks = {
-    "additions": "conformal_ar.tasks.known_tasks:AdditionsTask",
+    "additions": "conformal_ar.tasks.task:AdditionsTask",
     "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactionsTask",
     "reactions": "conformal_ar.chem.reaction_tasks:ReactionsTask",
 }

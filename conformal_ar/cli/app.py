@@ -25,8 +25,7 @@ from ..jobs.file_blocks import (
 from ..procedures.procedure import at_coverage, ModelCalibration, Procedure
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
-from ..tasks.known_tasks import TASKS
-from ..tasks.task import Task
+from ..tasks.task import TASKS, Task
 from ..theory.guarantee import coverage_band
 
 # %% ../../nbs/cli/05_app.ipynb #969806da

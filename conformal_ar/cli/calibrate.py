@@ -22,7 +22,7 @@ from ..files.csv_jsonl import (
     Input, all_wrong, named_as, read_columns, read_lines, row_input)
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
-from ..tasks.known_tasks import TASKS
+from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
 def check_columns(table, *names):

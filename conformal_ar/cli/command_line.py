@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from .. import own_object, own_procedures
 from ..procedures.saving import is_shipped, read_calibration
-from ..tasks.known_tasks import TASKS, task_named
+from ..tasks.task import TASKS, task_named
 from ..files.csv_jsonl import printable
 
 # %% ../../nbs/cli/00_command_line.ipynb #e25ef5c8
@@ -254,7 +254,7 @@ def _reason(e):
 # %% ../../nbs/cli/00_command_line.ipynb #3337e009
 def load_model(name, device=None):
     "The model behind a name; where there is none, an error that says why"
-    from conformal_ar.tasks.known_tasks import open_model
+    from conformal_ar.tasks.task import open_model
     if device is not None: check_device(device)
     if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
     try: return open_model(name, device)

@@ -22,7 +22,7 @@ from .command_line import (
 from ..files.whole_files import only_one
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration)
-from ..tasks.known_tasks import TASKS, task_named
+from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #8c136fbc
 def _in_words(kind):

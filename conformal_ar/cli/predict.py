@@ -36,7 +36,7 @@ from ..jobs.file_blocks import (
     digest, interruptible, own_columns, read_blocks, sets_csv)
 from ..procedures.saving import (
     calibration_file, is_shipped, read_calibration, shipped_calibrations)
-from ..tasks.known_tasks import TASKS
+from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
 def _jsonl(records, task): return (jsonl_text([r]) for r in records())

@@ -25,7 +25,7 @@ from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
 from .smiles_spellings import CleanInputs
-from .known_tasks import TASKS
+from .task import TASKS
 
 # %% ../../nbs/tasks/14_shipped.ipynb #a843a3fd
 def shipped_pairs(
