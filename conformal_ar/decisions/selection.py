@@ -15,12 +15,12 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from conformal_ar.procedures.procedure import (
-    ModelCalibration, check_of_texts, check_options, ROW_OPTIONS, warn_order,
-    checked_pairs, test_pairs)
+    ModelCalibration, check_of_texts, check_options, ROW_OPTIONS, checked_pairs,
+    test_pairs)
+from ..procedures.pairs import warn_order, Pairs
 from ..procedures.saving import Calibrated
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
-from ..procedures.pairs import Pairs
 from ..search.autoregressive import Autoregressor, optional, check_inputs
 from ..search.beams import beam_search
 from ..search.sets import prediction_sets, PredictionSet

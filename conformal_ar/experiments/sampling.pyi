@@ -83,8 +83,10 @@ def side_by_side(rows: list, coverage: float, confidence: float=0.9, splits: int
     splits: Random halves
     rule: Of stopping"""
     ...
-def main(words: list=None):
-    """Draw from the model for additions, compare and write, from the command line"""
+def main(words: list | None=None):
+    """Draw from the model for additions, compare and write, from the command line
+
+    words: In place of the command line"""
     ...
 def hits(draws: Draws, targets: torch.Tensor, pad_token_id: int) -> np.ndarray:
     """Which draws are the target of their input?

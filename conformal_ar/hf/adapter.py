@@ -16,11 +16,13 @@ from fastcore.basics import patch
 from transformers import AutoTokenizer
 from transformers.utils import logging
 from .onnx import Compiled, chosen_engine
-from .precision import (
-    ROUNDING, SMALL, choose_device, is_exact, log_probs_of, prepare_model)
+from conformal_ar.hf.precision import (
+    ROUNDING, SMALL, choose_device, is_exact, log_probs_of, prepare_model,
+    fingerprint_of)
 from .supported import (
-    check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids)
-from .texts import Ids, Texts, own_tokenizer, shipped_models
+    check_pair, check_paths, check_special, special_ids)
+from .texts import (
+    check_tokens, Ids, Texts, own_tokenizer, shipped_models)
 from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller

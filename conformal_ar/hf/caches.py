@@ -20,8 +20,8 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from .texts import lay_rows
 from ..search.autoregressive import to_device
-from .onnx import lay_rows
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
 def select_rows(cache:DynamicCache, rows:torch.Tensor):

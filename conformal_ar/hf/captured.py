@@ -19,7 +19,7 @@ from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from .caches import Blocks, Slot, Stack, stacked
-from .onnx import lay_rows
+from .texts import lay_rows
 from ..search.autoregressive import to_device
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120007

@@ -22,8 +22,7 @@ from .caches import (
     grow_rows, make_blocks, padding_bias, sharing, why_copied)
 from .onnx import Compiled, chosen_engine, has_onnx, open_compiled
 from .precision import is_exact, choose_device
-from .supported import row_tokens
-from .texts import Texts, pad_rows, start_ids, shipped_models
+from .texts import row_tokens, Texts, pad_rows, start_ids, shipped_models
 from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
 

@@ -19,8 +19,8 @@ from ..search.autoregressive import to_device
 from .adapter import HFModel
 from .caches import (
     grow_rows, make_blocks, padding_bias, select_rows, set_attention)
-from .supported import row_tokens, special_id, special_ids
-from .texts import pad_rows
+from .supported import special_id, special_ids
+from .texts import row_tokens, pad_rows
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):

@@ -7,8 +7,7 @@ __all__ = ['EngineError', 'VLLMServer', 'VLLMCausal']
 
 # %% ../../nbs/hf/15_vllm.ipynb #752180ec
 import json, re, time
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotInTime
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError as NotInTime
 from dataclasses import KW_ONLY, dataclass, field
 from hashlib import sha256
 from http.client import HTTPException
@@ -26,7 +25,7 @@ from transformers import PreTrainedTokenizerBase
 
 from ..search.autoregressive import real_tokens
 from .causal import HFCausal
-from .supported import check_tokens
+from .texts import check_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):

@@ -56,14 +56,15 @@ class ConformalLevelSets(Procedure):
         if max_lines and isinstance(self.group, by_length): raise ValueError(
             "max_lines cannot be combined with by_length: an open line has no length; "
             "take a group of the input")
-        check_risks(self)
+        if risk is not None: check_risks(self)
 
     @cached_property
     def searcher(self):
         if self.max_lines: return LineSearch(self.max_len, self.max_lines)
         return PrefixSearch(self.max_len, max_candidates=self.max_candidates)
     @property
-    def other_risk(self): return dict(risk=first_risk(self))
+    def other_risk(self):
+        return dict(risk=None if self.risk is None else first_risk(self))
     @property
     def least(self): return log(self.floor) # where a search for losses may end
     def why_missed(self):

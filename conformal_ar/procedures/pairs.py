@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['target_texts', 'read_pairs', 'encode_targets', 'Pairs', 'join_pairs', 'warn_unheld', 'warn_respelt', 'Probe',
-           'check_unchanged', 'counters', 'input_hashes', 'warn_known', 'warn_repeated']
+           'check_unchanged', 'counters', 'input_hashes', 'warn_known', 'warn_repeated', 'warn_order']
 
 # %% ../../nbs/procedures/00_pairs.ipynb #3331d0d9
 import json
@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
+import scipy
 import torch
 from fastcore.basics import patch
 
@@ -479,3 +480,27 @@ def warn_repeated(
         f"only {distinct} of {n} calibration pairs are distinct: coverage holds for "
         "pairs that repeat in the same way; where rows were copied, the guarantee is "
         f"one of {distinct} pairs, not of {n}: leave copies out")
+
+# %% ../../nbs/procedures/00_pairs.ipynb #29e9a4f2
+def order_p_value(
+    scores:np.ndarray, # [n] in the order of the pairs; −∞ as any other
+)->float: # Small where the first half is unlike the second; 1 for fewer than 20
+    "Do scores depend on their place? Rank sums of both halves (Mann and Whitney 1947)"
+    first, second = np.array_split(np.asarray(scores), 2)
+    if len(scores) < 20 or len(np.unique(scores)) == 1: return 1.
+    return float(scipy.stats.mannwhitneyu(first, second, method="asymptotic").pvalue)
+
+# %% ../../nbs/procedures/00_pairs.ipynb #b0a55002
+_sorted = 1e-4 # p-value of the order of pairs, below which there is a warning
+
+def warn_order(scores:np.ndarray, rows:dict):
+    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
+    `scores` [N] of pairs as they came; `rows` of each group by its label"""
+    for label, r in rows.items():
+        p = order_p_value(scores[r])*len(rows)
+        where = "" if label is None else f"in group {label!r}: "
+        if p < _sorted: warn_caller(
+            f"{where}scores of the first half of the calibration pairs are unlike "
+            f"those of the second (p = {p:.1g}): the pairs are sorted, or changed "
+            "over time. If new ones come from elsewhere in that order, nothing is "
+            "guaranteed of them: shuffle all pairs before some of them calibrate")

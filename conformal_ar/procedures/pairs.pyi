@@ -183,3 +183,13 @@ def warn_repeated(inputs: Sequence, texts: Sequence):
     inputs: [N] calibration inputs
     texts: [N] their targets"""
     ...
+def order_p_value(scores: np.ndarray) -> float:
+    """Do scores depend on their place? Rank sums of both halves (Mann and Whitney 1947)
+
+    scores: [n] in the order of the pairs; −∞ as any other"""
+    ...
+_sorted: float
+def warn_order(scores: np.ndarray, rows: dict):
+    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
+    `scores` [N] of pairs as they came; `rows` of each group by its label"""
+    ...

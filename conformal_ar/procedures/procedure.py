@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROW_OPTIONS', 'ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'check_options', 'refuse_ranks',
-           'group_p_values', 'checked_pairs', 'test_pairs', 'warn_order', 'fill_empty', 'load', 'at_coverage']
+           'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
 
 # %% ../../nbs/procedures/02_procedure.ipynb #78e388db
 from copy import copy
@@ -24,7 +24,7 @@ from .equivalence import merge_equivalent
 from .evaluation import Evaluation, evaluate_sets
 from .pairs import (
     Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld, Probe, check_unchanged,
-    input_hashes, warn_known, warn_repeated)
+    input_hashes, warn_known, warn_repeated, warn_order)
 from .risk_control import (
     evaluate_losses, fit_losses, pair_losses)
 from .saving import (
@@ -33,9 +33,9 @@ from .saving import (
 from ..search.autoregressive import (
     Autoregressor, optional, check_inputs, take, target_lengths)
 from ..search.beams import most_probable
+from ..search.score_checks import check_adapter
 from ..search.sets import (
     Hypotheses, join_tables, prediction_sets, Abstention, PredictionSet, rank_p_values)
-from ..search.score_checks import check_adapter
 from ..search.threshold import PrefixSearch
 from ..theory.checks import (
     check_bool, warn_caller, check_count, check_log_likelihoods, check_risk)
@@ -45,7 +45,6 @@ from ..theory.groups import (
 from ..theory.guarantee import (
     Guarantee, rounded_down, wilson_upper, one_risk, plan)
 from ..theory.tolerance import tolerance_region
-from ..theory.validity import order_p_value
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class ModelCalibration:
@@ -423,21 +422,6 @@ def test_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None)->Pai
     warn_known(cp.known, pairs.inputs)
     if cp.probe: cp.probe.look(cp.model, always=True)
     return pairs
-
-# %% ../../nbs/procedures/02_procedure.ipynb #b0a55002
-_sorted = 1e-4 # p-value of the order of pairs, below which there is a warning
-
-def warn_order(scores:np.ndarray, rows:dict):
-    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
-    `scores` [N] of pairs as they came; `rows` of each group by its label"""
-    for label, r in rows.items():
-        p = order_p_value(scores[r])*len(rows)
-        where = "" if label is None else f"in group {label!r}: "
-        if p < _sorted: warn_caller(
-            f"{where}scores of the first half of the calibration pairs are unlike "
-            f"those of the second (p = {p:.1g}): the pairs are sorted, or changed "
-            "over time. If new ones come from elsewhere in that order, nothing is "
-            "guaranteed of them: shuffle all pairs before some of them calibrate")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch

@@ -281,11 +281,6 @@ def test_pairs(cp: ModelCalibration, inputs: Sequence, targets: Sequence | None)
     """Pairs to measure `cp` on, by the same model.
     `inputs` and `targets` as for evaluate"""
     ...
-_sorted: float
-def warn_order(scores: np.ndarray, rows: dict):
-    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
-    `scores` [N] of pairs as they came; `rows` of each group by its label"""
-    ...
 def fill_empty(cp: Procedure, table: Hypotheses, inputs: Sequence, **kwargs):
     """`table`, with the best sequence by `cp` of each of `inputs` that has no row in it"""
     ...

@@ -241,14 +241,13 @@ def shares_of(cp:object)->dict: # Loss to its risk
     return risk_shares(cp.risk, cp.loss, cp.most)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00019
-def first_risk(cp:object)->float|None: # None where a coverage is asked for
+def first_risk(cp:object)->float: # In (0, 1)
     "The first risk of a procedure `cp`; `ValueError` for what is no risk"
-    return None if cp.risk is None else next(iter(shares_of(cp).values()))
+    return next(iter(shares_of(cp).values()))
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c0001z
 def check_risks(cp:object):
     "`ValueError` for what the risks of a procedure `cp` do not go with"
-    if cp.risk is None: return
     shares = shares_of(cp)
     texts = [k for k in shares if k not in ("missed", "size")]
     both = "size" in shares or len(shares) > 1
