@@ -28,7 +28,7 @@ test-more: .venv/more node_modules ## run the cells flagged more too: those that
 	PYTHONPATH="$(CURDIR)" $(BIN)/python .ci/operations.py
 
 test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
-	$(BIN)/python .ci/test.py --flags gpu hf/13 hf/19
+	$(BIN)/python .ci/test.py --flags gpu hf/19 experiments/13
 
 test-vllm: .venv/dev     ## compare VLLMCausal with HFCausal on a real vLLM, and ask one by the openai client, in .venv/vllm, an environment of its own
 	$(BIN)/python .ci/engine.py

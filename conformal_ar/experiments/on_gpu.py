@@ -9,6 +9,7 @@ __all__ = ['main']
 import copy, json, shlex, sys
 from argparse import ArgumentParser
 from dataclasses import replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -26,7 +27,9 @@ from conformal_ar.procedures.procedure import load
 from conformal_ar.search.beams import beam_search
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.additions import load_additions
-from conformal_ar.tasks.additions_model import PAPER, train_additions
+from conformal_ar.tasks.additions_model import (
+    PAPER, SMILES_PRESETS, train_additions, train_smiles)
+from conformal_ar.tasks.reaction_files import load_reactions
 
 # %% ../../nbs/experiments/13_on_gpu.ipynb #9b000006
 SIZES = dict(
@@ -185,23 +188,38 @@ def many_inputs(
     return rows
 
 # %% ../../nbs/experiments/13_on_gpu.ipynb #9b000014
+def _hours(train, preset, steps):
+    "How long the whole training takes by its first steps"
+    with TemporaryDirectory() as folder:
+        train(replace(preset, steps=steps), Path(folder))
+        seen = torch.load(f"{folder}/checkpoint.pt", weights_only=True)["seconds"]
+    return dict(steps_per_second=steps/seen, hours=preset.steps*seen/steps/3600)
+
+# %% ../../nbs/experiments/13_on_gpu.ipynb #9b00001d2
 def paper_hours(
-    size:dict, # Of the T5
+    size:dict, # Of the T5 for additions
     device:str="cuda", # Or cpu, to try it
     steps:int=100, # That are timed
-)->dict: # Steps a second, hours of the whole training
-    "How long training by the preset `paper` of additions takes"
-    made = replace(PAPER, checkpoint=None, steps=steps, eval_steps=10**9,
-                   architecture={k: v for k, v in size.items() if k != "vocab_size"})
-    with TemporaryDirectory() as folder:
-        train_additions(made, folder, resume=False, device=device)
-        seen = torch.load(f"{folder}/checkpoint.pt", weights_only=True)["seconds"]
-    return dict(steps_per_second=steps/seen, hours=PAPER.steps*seen/steps/3600)
+    reactions:dict|None=None, # Parts, as of load_reactions; None: without them
+)->dict: # Of each task: steps a second, hours of the whole training
+    "How long training by the presets `paper` takes"
+    shape = {k: v for k, v in size.items() if k != "vocab_size"}
+    sums = replace(PAPER, checkpoint=None, eval_steps=10**9, architecture=shape)
+    given = dict(resume=False, device=device)
+    found = dict(additions=_hours(lambda *o: train_additions(*o, **given), sums, steps))
+    if reactions: found["reactions"] = _hours(lambda *o: train_smiles(
+        *o, **given, data=reactions), SMILES_PRESETS["paper"], steps)
+    return found
+
+# %% ../../nbs/experiments/13_on_gpu.ipynb #9b00001e2
+def _reactions():
+    try: return load_reactions(progress=False)
+    except OSError: return None
 
 # %% ../../nbs/experiments/13_on_gpu.ipynb #9b000017
 def main():
     "What `python -m conformal_ar.experiments.on_gpu` does"
-    parser = ArgumentParser(description="Measure on a GPU, in some four minutes.")
+    parser = ArgumentParser(description="Measure on a GPU, in some six minutes.")
     add = parser.add_argument
     add("--device", default="cuda")
     add("--small", action="store_true", help="small sizes, to try this on a CPU")
@@ -215,8 +233,8 @@ def main():
                          beside_generate(kind, sizes[kind], args.device, batches)],
                  busy=busy(sizes["t5"], args.device) if on_gpu else {},
                  many=many_inputs(args.device, n, max(4, n//40)),
-                 paper=dict(additions=paper_hours(sizes["t5"], args.device,
-                                                  3 if args.small else 100)))
+                 paper=paper_hours(sizes["t5"], args.device, 3 if args.small else 100,
+                                   _reactions()))
     command = shlex.join(["python", "-m", "conformal_ar.experiments.on_gpu",
                           *sys.argv[1:]])
     write_results(args.out, found, command, seed=0)
