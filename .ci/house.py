@@ -8,10 +8,7 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
-ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # each imports only itself and those before it
-ONLY = dict(chem={"chem", "experiments"}, experiments={"experiments"}, cli={"cli"}) # who may import these
-LIBRARIES = dict(transformers={"hf", "tasks", "experiments"}, rdkit={"tasks", "chem"}, torch={*ROOMS} - {"theory", "files", "answers"}, matplotlib={"files", "cli", "experiments", "tasks", "chem"})
-
+ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # in the order of .importlinter
 
 def pages(): return sorted(o for o in nbs.rglob("*.ipynb") if not any(part[0] in "_." for part in o.relative_to(nbs).parts))
 
@@ -55,41 +52,7 @@ def check_modules(folder):
     wrong += [f"{name}: no module" for name in writers.keys() - modules().keys()]
     say(wrong, "one notebook writes one module, both named alike")
 
-def imported(path, name):
-    "Modules of the package that a module imports, anywhere in it."
-    known = modules()
-    here = ["conformal_ar", *name.split(".")[:-1]]
-    for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(n, ast.Import): found = [a.name for a in n.names]
-        elif isinstance(n, ast.ImportFrom):
-            base = here[:len(here) - n.level + 1] if n.level else []
-            full = ".".join([*base, *filter(None, [n.module])])
-            found = [full, *(f"{full}.{a.name}" for a in n.names)]
-        elif isinstance(n, ast.Call) and ast.unparse(n.func).endswith("import_module") and isinstance(n.args[0], ast.Constant): found = [n.args[0].value]
-        else: continue
-        yield from (o for full in found if (o := full.removeprefix("conformal_ar.")) in known and full.startswith("conformal_ar."))
-
 def room(name): return name.split(".")[0]
-
-def libraries(path):
-    "Other packages that a module imports, anywhere in it."
-    for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(n, ast.Import): yield from (a.name.split(".")[0] for a in n.names)
-        elif isinstance(n, ast.ImportFrom) and not n.level: yield n.module.split(".")[0]
-
-def check_directions(folder):
-    "Modules import only their own room and those before it, by name either, and never in a circle."
-    edges = {name: {*imported(path, name)} for name, path in modules().items()}
-    wrong = [f"{a} imports {b}" for a, found in edges.items() for b in sorted(found)
-             if ROOMS.index(room(b)) > ROOMS.index(room(a)) or room(a) not in ONLY.get(room(b), ROOMS)]
-    wrong += [f"{name} imports {o}" for name, path in modules().items() for o in sorted({*libraries(path)})
-              if room(name) not in LIBRARIES.get(o, ROOMS)]
-    say(wrong, f"move what is shared to an earlier room: {', '.join(ROOMS)}")
-    def walk(name, seen):
-        if name in seen: return [*seen[seen.index(name):], name]
-        return next((c for o in edges[name] if (c := walk(o, [*seen, name]))), None)
-    circle = next((c for name in edges if (c := walk(name, []))), None)
-    assert not circle, f"imports in a circle: {' -> '.join(circle)}"
 
 def check_imported(folder):
     "What pages import of the package is there: a module of that name, with such a name in it."
@@ -250,7 +213,7 @@ def check_docments(folder):
                     if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
     say(wrong, "see the style in CONTRIBUTING.md")
 
-CHECKS = (check_names, check_modules, check_directions, check_imported, check_patches, check_titles, check_links, check_imports_alone, check_processors,
+CHECKS = (check_names, check_modules, check_imported, check_patches, check_titles, check_links, check_imports_alone, check_processors,
           check_columns, check_lengths, check_docments)
 
 

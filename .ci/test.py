@@ -97,8 +97,13 @@ def check_names(folder):
     res = subprocess.run([*command("ruff"), "check", *rules, package], cwd=root, capture_output=True, text=True)
     assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nimport what is missing in an exported cell"
 
+def check_directions(folder):
+    "Modules import only what .importlinter lets them, and never in a circle."
+    res = subprocess.run([*command("lint-imports"), "--no-cache"], cwd=root, capture_output=True, text=True, env=environment(1))
+    assert res.returncode == 0, res.stdout[res.stdout.find("Broken contracts"):] + res.stderr
+
 def check_types(folder):
-    "The types of the README's and the guides' code are right, as editors see them."
+    "The types of the method's modules, the README's and the guides' code are right, as editors see them."
     res = subprocess.run([sys.executable, root/".ci/type_check.py"], capture_output=True, text=True, env=environment(1))
     assert res.returncode == 0, res.stdout + res.stderr
 
@@ -107,7 +112,7 @@ def run_checks():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         scratch_copy(folder)
-        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_imports, check_types, *house.CHECKS):
+        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_directions, check_imports, check_types, *house.CHECKS):
             try: check(Path(folder))
             except Exception as e:
                 failed += 1

@@ -1,35 +1,61 @@
-"""Check the types of the code that users read: the README and the guides, against the package as editors see it."""
-import json, re, subprocess, sys, tempfile
+"""Check types by pyright in basic mode: of the rooms of the method, and of the code that users read on the front page and in the guides.
+
+Editors know the methods that come by `@patch` from stubs; pyright reads the modules themselves, as `.ci/stubs.py` sees them: each method in its class.
+"""
+import ast, json, os, re, subprocess, sys, tempfile
 from pathlib import Path
 
-import house
+import house, stubs
 
-PAGES = ["index", "guides/"]
-CONFIG = """[mypy]
-ignore_missing_imports = True
-strict_optional = False
-allow_redefinition = True
-disable_error_code = assignment, union-attr
-[mypy-conformal_ar.*]
-ignore_errors = True
-[mypy-torch.*,transformers.*,numpy.*,rdkit.*,datasets.*,matplotlib.*,IPython.*,pandas.*,scipy.*,fastcore.*]
-follow_imports = skip
-follow_imports_for_stubs = True
-"""
+ROOMS = "theory", "search", "procedures", "decisions"
+PAGES = "index", "guides/"
+SETTINGS = dict(typeCheckingMode="basic", pythonVersion="3.10", include=[*(f"conformal_ar/{o}" for o in ROOMS), "pages"])
+# whoever reads a page knows what is there, and may lack packages
+SAYS = f"# pyright: {', '.join(f'report{o}=false' for o in ('MissingImports', 'OptionalMemberAccess', 'OptionalSubscript'))}\n"
 
-def code(path):
+def page(path):
     "The code of a page, without magics"
     texts = [house.source(c) for c in house.cells(path) if c["cell_type"] == "code"]
-    return re.sub(r"(?m)^[%!].*$", "", "\n".join(texts))
+    return SAYS + re.sub(r"(?m)^[%!].*$", "", "\n".join(texts))
+
+class Overloaded(ast.NodeTransformer):
+    "Functions of one text or of several have a signature for each"
+    def visit_FunctionDef(self, node):
+        several = stubs.ways(node)
+        for o in several if len(several) > 1 else (): o.body = [ast.Expr(ast.Constant(...))]
+        return [*several, node] if len(several) > 1 else node
+
+def module(path):
+    "A module as pyright reads it; a method may name its class"
+    tree = Overloaded().visit(stubs.whole(path.read_text(encoding="utf-8")))
+    return f"from __future__ import annotations\nfrom typing_extensions import Self, overload\n{ast.unparse(ast.fix_missing_locations(tree))}"
+
+def write(folder):
+    "Modules and pages as pyright reads them, in a `folder`"
+    found = {"pyrightconfig.json": json.dumps(SETTINGS), "conformal_ar/__init__.pyi": (house.package/"__init__.pyi").read_text(encoding="utf-8")}
+    found |= {f"conformal_ar/{name.replace('.', '/')}.py": module(path) for name, path in house.modules().items()}
+    found |= {f"pages/{o.stem}.py": page(o) for o in house.named(PAGES)}
+    for name, text in found.items():
+        (folder/name).parent.mkdir(parents=True, exist_ok=True)
+        (folder/name).write_text(text, encoding="utf-8")
+
+def said(found, folder):
+    "What pyright says of a line, and in which function that is; lines are not those of the notebook"
+    path, line = Path(found["file"]), found["range"]["start"]["line"] + 1
+    text = path.read_text(encoding="utf-8")
+    inside = [n.name for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.lineno <= line <= n.end_lineno]
+    return f"{path.relative_to(folder)}, {'.'.join(inside) or line}: {found['message']}\n    {text.splitlines()[line - 1].strip()}"
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        (folder/"mypy.ini").write_text(CONFIG)
-        files = [folder/f"{re.sub(r'^[0-9]+_', '', o.stem)}.py" for o in house.named(PAGES)]
-        for file, path in zip(files, house.named(PAGES)): file.write_text(code(path), encoding="utf-8")
-        options = ["--config-file", folder/"mypy.ini", "--cache-dir", folder/"cache", "--no-error-summary"]
-        sys.exit(subprocess.run([sys.executable, "-m", "mypy", *options, *files], cwd=house.root).returncode)
+        folder = Path(folder).resolve()
+        write(folder)
+        run = subprocess.run([sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "--project", folder],
+                             capture_output=True, text=True, env=dict(os.environ, PYRIGHT_PYTHON_IGNORE_WARNINGS="1"))
+        try: found = json.loads(run.stdout)["generalDiagnostics"]
+        except ValueError: sys.exit(run.stdout + run.stderr)
+        print(*(said(o, folder) for o in found if o["severity"] == "error"), sep="\n")
+        sys.exit(run.returncode)
 
 
 if __name__ == "__main__": main()

@@ -148,7 +148,7 @@ def __repr__(self:AdaptiveLevelSets):
 def predict(self:AdaptiveLevelSets,
     inputs:Sequence|str, # [n] inputs; or one text
     **kwargs,            # For the search (progress, max_rows)
-)->list[PredictionSet]: # [n] sets; where the level asks for everything, abstentions
+)->list[PredictionSet]|PredictionSet: # [n]; abstentions where everything is asked
     "Sets at the level of now"
     if isinstance(inputs, str): return self.predict([inputs], **kwargs)[0]
     self.guarantee # an error where the sets have changed

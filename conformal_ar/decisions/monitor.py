@@ -6,7 +6,7 @@
 __all__ = ['ExchangeabilityMonitor', 'scores_of']
 
 # %% ../../nbs/decisions/04_monitor.ipynb #5bb9d9bf
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 from fastcore.basics import patch
@@ -78,8 +78,8 @@ def update(self:ExchangeabilityMonitor,
 # %% ../../nbs/decisions/04_monitor.ipynb #e43ff728
 @patch
 def plot(self:ExchangeabilityMonitor,
-    ax:object=None, # Axes to draw into
-    **kwargs,       # Passed to `ax.plot`
+    ax:Any=None, # Axes to draw into
+    **kwargs,    # Passed to `ax.plot`
 ): # The axes
     "The wealth on a logarithmic scale, with the line of the alarm"
     from conformal_ar.files.whole_files import plot_axes

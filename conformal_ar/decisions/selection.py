@@ -41,6 +41,9 @@ class SelectiveAnswers(ModelCalibration):
     saved_as = "select" # in files
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
     functions, cutoffs = ("canonicalize", "score"), None
+    fdr:float|None
+    error:float|None
+    confidence:float|None
 
     def __init__(self,
         model:Autoregressor,   # Such as HFSeq2Seq.from_pretrained("additions")
@@ -69,14 +72,14 @@ class SelectiveAnswers(ModelCalibration):
         self.model, self.canonicalize, self.score = model, canonicalize, score
 
     @property
-    def risk(self): return self.fdr if self.error is None else self.error
+    def risk(self): return float(check_risk(self.fdr or self.error))
     @property
     def threshold(self)->float|None: # +∞: none is taken; None with fdr, which has none
         "The score from which on answers are taken; `RuntimeError` before calibration"
-        self.guarantees
-        return None if self.error is None else float(self._found[None].thresholds[0])
+        found = self.found[None]
+        return None if self.error is None else float(found.thresholds[0])
 
-@delegates(SelectiveAnswers)
+@delegates(SelectiveAnswers.__init__)
 def select(model:Autoregressor, **kwargs)->SelectiveAnswers: # To be calibrated
     "A `model` that answers only where few of the answers taken are wrong"
     return SelectiveAnswers(model, **kwargs)
@@ -86,20 +89,20 @@ def select(model:Autoregressor, **kwargs)->SelectiveAnswers: # To be calibrated
 def ranked(self:SelectiveAnswers,
     inputs:Sequence, # [n] what is asked
     **kwargs,        # For the beam search (progress, max_rows)
-)->tuple: # [n] sets, and [n] scores
+)->tuple[list, np.ndarray]: # [n] sets, and [n] scores
     "Beams as sets, best answer first; the score of each, −∞ where it is empty"
     beams = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
     sets, form = prediction_sets(beams, self.model, inputs), self.canonicalize
     if form is not None: sets = [merge_equivalent(s, form) for s in sets]
-    f = _scores.get(self.score, self.score)
-    return sets, check_scores([f(s) if len(s) else -np.inf for s in sets])
+    f = self.score if callable(self.score) else _scores[self.score]
+    return sets, check_scores(np.array([f(s) if len(s) else -np.inf for s in sets]))
 
 # %% ../../nbs/decisions/01_selection.ipynb #735f4f53
 @patch
 def scores(self:SelectiveAnswers,
     pairs:Pairs, # From read
     **kwargs,    # For the beam search
-)->tuple: # [N] scores of best answers; [N] is each right?
+)->tuple[np.ndarray, np.ndarray]: # [N] scores of best answers; [N] is each right?
     "Scores of best answers, and which are right"
     sets, scores = self.ranked(pairs.inputs, **kwargs)
     ev = evaluate_sets(sets, pairs.texts, None, self.canonicalize)
@@ -142,11 +145,12 @@ def calibrate_scores(self:SelectiveAnswers,
 def _cutoff(self:SelectiveAnswers, scores, right):
     if self.cutoffs is None: raise RuntimeError(
         "which thresholds to test comes from other data: call tune(inputs, targets)")
-    found = passing_cutoff(scores, right, self.cutoffs, self.error, self.confidence)
+    sure = self.confidence or 0.95
+    found = passing_cutoff(scores, right, self.cutoffs, self.risk, sure)
     top = right[scores >= self.cutoffs[0]]
     if found == np.inf: warn_caller(
         f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
-        f"are wrong, too many to rule out an error above {self.error:g}. Use more "
+        f"are wrong, too many to rule out an error above {self.risk:g}. Use more "
         "pairs, allow a larger error, or another score: as it is, none will be taken")
     return found
 
@@ -175,7 +179,7 @@ def taken(self:SelectiveAnswers,
     scores:np.ndarray, # [n] of best answers; with fdr of the whole list
 )->np.ndarray: # [n] is each taken?
     "Which best answers to take"
-    g, found, t = self.guarantee, self._found[None], self.threshold
+    g, found, t = self.guarantee, self.found[None], self.threshold
     if t == np.inf: return np.zeros(len(scores), bool)
     wrong = np.append(found.scores, [np.inf]*(g.k - len(found.scores))) # not kept
     return SelectionRule(g, wrong, t).take(scores)

@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
 from ..search.autoregressive import Autoregressor, check_inputs
-from ..theory.checks import warn_caller
+from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee
 from ..procedures.saving import (
     Calibrated, read_notes, function_name, restored, same_function)
@@ -97,7 +97,14 @@ def _depends(self:WeightedLevelSets):
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)
-def guarantee(self:WeightedLevelSets):
+def known(self:WeightedLevelSets)->Guarantee:
+    "The guarantee; `RuntimeError` where there is none"
+    if self.guarantee is not None: return self.guarantee
+    raise RuntimeError("WeightedLevelSets is not calibrated yet, or its sets or ratio "
+                       "have changed since: call calibrate")
+
+@patch(as_prop=True)
+def guarantee(self:WeightedLevelSets)->Guarantee|None:
     "None before calibration, and where the sets or the ratio have changed since"
     return self._guarantee if self._guarantee and self._of == self._depends() else None
 
@@ -148,7 +155,8 @@ def calibrate(self:WeightedLevelSets,
 def _weighted(self:WeightedLevelSets, scores, weights):
     "Itself, calibrated on scores of these weights"
     self._scores, self._own = scores, weights
-    self._guarantee = Guarantee(1 - float(self.sets.alpha), "weighted", len(scores), 0)
+    self._guarantee = Guarantee(
+        float(1 - check_risk(self.sets.alpha)), "weighted", len(scores), 0)
     self._of = self._depends()
     return self
 
@@ -157,7 +165,7 @@ def _weighted(self:WeightedLevelSets, scores, weights):
 def predict(self:WeightedLevelSets,
     inputs:Sequence|str, # [n] inputs of the new kind; or one text
     **kwargs,            # For the search (progress, max_rows)
-)->list[PredictionSet]: # [n] sets; a warning says how many are abstentions
+)->list[PredictionSet]|PredictionSet: # [n]; a warning tells of abstentions
     "Sets, each at the threshold for its own weight; abstentions where that is −∞"
     if isinstance(inputs, str): return self.predict([inputs], **kwargs)[0]
     self = copy(self) # it may be calibrated again meanwhile
@@ -173,10 +181,10 @@ def predict(self:WeightedLevelSets,
 def thresholds(self:WeightedLevelSets, inputs:Sequence)->np.ndarray: # [n]
     "The threshold of each of `inputs` [n], new ones; `RuntimeError` before calibration"
     self = copy(self) # one calibration
-    if self.guarantee is None: raise RuntimeError("WeightedLevelSets is not "
-        "calibrated yet, or its sets or ratio have changed since: call calibrate")
+    self.known
     new = self.weights(check_inputs(inputs)) if len(inputs) else np.zeros(0)
-    return weighted_thresholds(self._scores, self._own, new, float(self.sets.alpha))
+    alpha = float(check_risk(self.sets.alpha))
+    return weighted_thresholds(self._scores, self._own, new, alpha)
 
 # %% ../../nbs/decisions/03_weighted.ipynb #3dfb5f34
 @patch
@@ -185,9 +193,8 @@ def save(self:WeightedLevelSets,
     notes:dict|None=None, # What else to keep with it, as JSON
 )->Path: # The file
     "Save the settings of the sets, with scores and weights of their pairs in the notes"
-    self.thresholds([]) # calibrated?
     plain = copy(self.sets) # whose one threshold is never used
-    plain._found = {None: Calibrated(np.zeros(1), self.guarantee, len(self._scores))}
+    plain._found = {None: Calibrated(np.zeros(1), self.known, len(self._scores))}
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
     scores = [None if s == -np.inf else float(s) for s in self._scores]

@@ -139,7 +139,8 @@ def pad_rows(
 class Texts:
     "Texts and ids of a model"
     tokenizer = None      # as those of transformers, or plain
-    end_token_id = pad_token_id = None
+    end_token_id:int
+    pad_token_id:int
     start_token_id = None # what decoding starts with; None where it follows the prompt
     other_ends = ()       # ids that end a sequence as the end token does
     positions = None      # of a model that has only so many

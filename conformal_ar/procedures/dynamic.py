@@ -8,7 +8,7 @@ __all__ = ['choose_max_len', 'DynamicConformalBeams']
 # %% ../../nbs/procedures/04_dynamic.ipynb #091dc713
 from functools import cached_property
 from math import ceil
-from typing import Sequence
+from typing import Hashable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
@@ -68,11 +68,12 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #dc68d27a
 @patch
-def fit_group(self:DynamicConformalBeams, label:object, scores:np.ndarray, groups:int):
+def fit_group(self:DynamicConformalBeams, label:Hashable, scores:np.ndarray,
+              groups:int):
     "Thresholds of one group; those of targets up to an edge are spent on as many steps"
     if not isinstance(self.group, by_length):
         return Procedure.fit_group(self, label, scores, groups)
-    last = [*self.group.edges, self.max_len][self.group.labels.index(label)]
+    last = [*self.group.edges, self.max_len][self.group.labels.index(str(label))]
     own = scores[:, :last].copy()
     own[~np.isfinite(scores[:, -1]), -1] = -np.inf
     found = Procedure.fit_group(self, label, own, groups)

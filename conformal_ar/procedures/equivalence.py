@@ -31,11 +31,11 @@ def canonical_form(
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassSet(PredictionSet):
     "A prediction set of classes, each with the probability of all its texts"
-    keys:list[str]=()                # [R] canonical form of each member
-    class_scores:np.ndarray=()       # [R] log-likelihoods of classes, in nats, falling
-    strings:list[tuple[str, ...]]=() # [R] all texts of each member, best first
+    keys:Sequence[str]=()            # [R] canonical form of each member
+    class_scores:Sequence|np.ndarray=() # [R] their log-likelihoods, in nats, falling
+    strings:Sequence[tuple[str, ...]]=() # [R] all texts of each member, best first
     invalid:int=0                    # Texts dropped, for they have no canonical form
-    canonicalize:Callable=None       # What made the classes: their texts are all in it
+    canonicalize:Callable|None=None  # What made the classes: their texts are all in it
 
     def __post_init__(self):
         scores = np.asarray(self.scores, float) # in the order of class_scores
@@ -80,7 +80,8 @@ def merge_equivalent(
     keys = sorted(classes, key=lambda k: -total[k])
     best = [classes[k][0] for k in keys] # members come best first
     kind = getattr(canonicalize, "set_class", ClassSet)
-    def best_p(p, rows): return None if p is None else [p[r].max() for r in rows]
+    def best_p(p, rows):
+        return None if p is None else np.array([p[r].max() for r in rows])
     return kind(
         [s.texts[i] for i in best], s.scores[best], [s.tokens[i] for i in best],
         s.truncated, s.input, keys=[form for form, _ in keys],

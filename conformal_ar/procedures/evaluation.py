@@ -29,7 +29,7 @@ def oracle_size(
     "Members needed, best first, to hold a target (Deutschmann et al. 2024, Table 2)"
     targets = {target} if target is None or isinstance(target, str) else set(target)
     if prediction_set.open is not None: # a line, open or not, that holds one
-        at = [prediction_set.line_of(t) for t in targets]
+        at = [prediction_set.line_of(t) for t in targets if t is not None]
         return float(min((i + 1 for i in at if i is not None), default=math.nan))
     members = enumerate(prediction_set, 1)
     return float(next((i for i, member in members if member in targets), math.nan))
@@ -107,8 +107,8 @@ def evaluate_sets(
     hits = int(covered.sum())
     ratio = float((sizes[held]/oracle[held]).mean()) if held.any() else math.nan
     classes = [s for s in sets if isinstance(s, ClassSet)]
-    lines = [s for s in sets if s.open is not None]
-    complete = np.mean([not s.open.any() for s in lines]) if lines else None
+    lines = [s.open for s in sets if s.open is not None]
+    complete = np.mean([not s.any() for s in lines]) if lines else None
     return Evaluation(
         n=n, coverage=hits/n, interval=clopper_pearson_interval(hits, n, 0.95),
         mean_size=float(some.mean()), median_size=float(np.median(some)),
@@ -152,7 +152,7 @@ def row(self:Evaluation,
 # %% ../../nbs/procedures/07_evaluation.ipynb #40277128
 @patch
 def by_group(self:Evaluation,
-    groups:Sequence,  # [n] the label of each pair
+    groups:Sequence|np.ndarray, # [n] the label of each pair
     level:float=0.95, # Of each interval, in (0, 1)
 )->list[dict]: # Rows: group, n, measured, measured_low, measured_high, mean_size
     "Coverage and interval in each group; `ValueError` unless each pair has a label"

@@ -40,7 +40,7 @@ class Evaluation:
     def row(self, **first) -> dict:
         """The evaluation as one row of a table of results"""
         ...
-    def by_group(self, groups: Sequence, level: float=0.95) -> list[dict]:
+    def by_group(self, groups: Sequence | np.ndarray, level: float=0.95) -> list[dict]:
         """Coverage and interval in each group; `ValueError` unless each pair has a label
 
         groups: [n] the label of each pair

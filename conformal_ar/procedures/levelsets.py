@@ -15,6 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from .pairs import Pairs
 from .procedure import Calibration, Procedure
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor, optional, take
@@ -44,7 +45,7 @@ class ConformalLevelSets(Procedure):
         **kwargs
     ):
         limit = optional(model, "max_target_len") or 512
-        if max_len is None: max_len = min(limit, 512)
+        if max_len is None: max_len = int(min(limit, 512))
         if max_candidates is not None: check_count(max_candidates, "max_candidates")
         if max_lines is not None: check_count(max_lines, "max_lines")
         self.max_candidates, self.max_lines = max_candidates, max_lines
@@ -96,7 +97,7 @@ class LineSearch:
     def row_scores(self, table:Hypotheses)->np.ndarray:
         "[R, 1] scores of the lines in a `table`"
         return table.line_scores[:, None]
-    def target_scores(self, model:Autoregressor, pairs:object, batch_size:int=0,
+    def target_scores(self, model:Autoregressor, pairs:Pairs, batch_size:int=0,
                       **kwargs)->np.ndarray:
         """[T, 1] the largest threshold at which lines cover each target of `pairs`.
         By the `model`; `batch_size` is not used"""

@@ -10,7 +10,7 @@ __all__ = ['target_texts', 'read_pairs', 'encode_targets', 'Pairs', 'join_pairs'
 import json
 from copy import copy
 from hashlib import sha256
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 import scipy
@@ -54,45 +54,46 @@ def target_texts(i:int, target:str|list)->list:
 
 # %% ../../nbs/procedures/00_pairs.ipynb #251d282b
 def read_pairs(
-    inputs:Sequence,            # [N] inputs; or a table with columns input and target
-    targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
-)->tuple[Sequence, Sequence]: # [N] inputs; [N] lists of texts, or the tensor
+    inputs:Any, # [N] inputs; or a table with columns input and target
+    targets:Sequence|torch.Tensor|None=None, # [N] (lists of) right texts; or ids [N, L]
+)->tuple[Sequence, Any]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from sequences or a table; `ValueError` if their numbers differ"
     if targets is None: inputs, targets = _columns(inputs)
-    both = [getattr(o, "index", None) for o in (inputs, targets)] # of pandas
-    if all(hasattr(o, "equals") for o in both) and not both[0].equals(both[1]):
+    own, other = (getattr(o, "index", None) for o in (inputs, targets)) # of pandas
+    same = getattr(own, "equals", None)
+    if same and hasattr(other, "equals") and not same(other):
         raise ValueError(
             "the index of inputs is not that of targets, and nothing aligns their "
             "rows: take both from one table, or give lists in one order")
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
-        targets = check_inputs(targets, "targets")
-        targets = [target_texts(i, t) for i, t in enumerate(targets)]
+        given = check_inputs(targets, "targets")
+        targets = [target_texts(i, t) for i, t in enumerate(given)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")
     return inputs, targets
 
 # %% ../../nbs/procedures/00_pairs.ipynb #65a10774
+def _spelling_error(model, text):
+    try: model.encode([text])
+    except ValueError as e: return e
+
 def encode_targets(
     model:Autoregressor, # Its encode raises ValueError for a text that it cannot spell
     texts:Sequence[str], # [T] targets
 )->tuple[torch.Tensor, np.ndarray]: # [T, L] ids, of nothing if not spelt; [T] spelt?
     "Ids of targets; a warning where some cannot be spelt"
-    def encode(some):
-        try: return model.encode(some), None
-        except ValueError as e: return None, e
-    ids, error = encode(texts)
-    if error is None: return ids, np.ones(len(texts), bool)
-    errors = [encode([t])[1] for t in texts]
+    try: return model.encode(texts), np.ones(len(texts), bool)
+    except ValueError: errors = [_spelling_error(model, t) for t in texts]
     spelt = np.array([e is None for e in errors])
     first = int(spelt.argmin())
     why = str(errors[first]).replace("target 0", f"target {first}")
     _warn_missed(~spelt, "cannot be spelt", why)
-    found = model.encode([t for t, s in zip(texts, spelt) if s]) if spelt.any() else []
-    width = found.shape[1] if len(found) else 1
-    ids = torch.full((len(texts), width), model.pad_token_id)
+    found = model.encode([t for t, s in zip(texts, spelt) if s]
+                         ) if spelt.any() else torch.zeros((0, 1), dtype=torch.long)
+    ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
     ids[:, 0] = model.end_token_id
-    if len(found): ids[torch.as_tensor(spelt)] = found.cpu()
+    ids[torch.as_tensor(spelt)] = found.cpu()
     return ids, spelt
 
 # %% ../../nbs/procedures/00_pairs.ipynb #a9875e72
@@ -120,7 +121,7 @@ class Pairs(NamedTuple):
 def join_pairs(
     model:Autoregressor, # Encodes and decodes
     inputs:Sequence,     # [N] from read_pairs
-    targets:Sequence,    # [N] from read_pairs
+    targets:Any,         # [N] from read_pairs
 )->Pairs: # Read once, for all that follows
     "Pairs with the ids of their targets"
     if isinstance(targets, torch.Tensor):
@@ -143,7 +144,7 @@ def join_pairs(
 # %% ../../nbs/procedures/00_pairs.ipynb #cabb6ee7
 def warn_unheld(
     pairs:Pairs,        # From join_pairs
-    max_len:int,        # Most tokens of a member, the end token counted
+    max_len:float,      # Most tokens of a member, the end token counted
     end_token_id:int,   # Ends a target
     canonicalize:Callable|None=None, # Text to canonical form or None
 )->Pairs: # Targets without a form are impossible in it
@@ -158,15 +159,14 @@ def warn_unheld(
 
 # %% ../../nbs/procedures/00_pairs.ipynb #1bac1169
 def warn_respelt(
-    given:list, # [N] lists of texts
+    given:Sequence, # [N] lists of texts
     found:list, # [N] the same lists, as sets spell them
     canonicalize:Callable|None=None, # Text to canonical form or None
 )->None:
     "Warn of targets that sets spell otherwise than they were given"
     texts = [pair for lists in zip(given, found) for pair in zip(*lists)]
-    def form(text): return canonical_form(canonicalize, text)
-    other = [(s, t) for s, t in texts
-             if s != t and (canonicalize is None or form(s) != form(t))]
+    def form(text): return canonical_form(canonicalize, text) if canonicalize else text
+    other = [(s, t) for s, t in texts if s != t and form(s) != form(t)]
     if other: warn_caller(
         f"{len(other)} of {len(texts)} targets are spelt otherwise by the model, such "
         "as {!r:.60} as {!r:.60}: coverage counts them, but `text in set` finds only "
@@ -182,7 +182,7 @@ MOST_ROUNDING = 0.5 # nats per token: a model is not known again by more
 class Probe:
     "A few pairs, and the scores by which their model is known again"
     def __init__(self,
-        inputs:Sequence,     # [n] as the model takes them
+        inputs:Any,          # [n] as the model takes them
         ids:torch.Tensor,    # [n, L] target ids with the end token, padded
         texts:list,          # [n] what the model decodes them to
         scores:torch.Tensor, # [n, L] log-probability of each token, 0 on padding
@@ -231,7 +231,7 @@ def of(cls:Probe,
     lengths = target_lengths(pairs.ids, model.end_token_id)
     size = {t: input_length(pairs.inputs[pairs.owner[t]])
             for t in np.flatnonzero(pairs.possible & (lengths <= max_len))}
-    order = sorted(size, key=size.get)
+    order = sorted(size, key=lambda i: size[i])
     if not order: return None
     rows = np.unique(np.linspace(0, len(order) - 1, PAIRS).astype(int))
     rows = [order[i] for i in rows]
@@ -366,10 +366,10 @@ def counters(
     model:Autoregressor, # Or a wrapper, which holds one as ar
 )->dict: # Equal where nothing has moved that keeps count of it
     "Versions of weights, training flags, settings and configuration of a model"
-    found = {}
-    while model is not None and id(model) not in found:
-        found |= {id(model): type(model)} | _settings(model)
-        for module in vars(model).values() if hasattr(model, "__dict__") else ():
+    found, at = {}, model
+    while at is not None and id(at) not in found:
+        found |= {id(at): type(at)} | _settings(at)
+        for module in vars(at).values() if hasattr(at, "__dict__") else ():
             if not isinstance(module, torch.nn.Module): continue
             if hasattr(module, "config"): found |= _settings(module.config)
             for m in module.modules():
@@ -377,7 +377,7 @@ def counters(
                 found[id(m)] = own["training"]
                 for t in (*own["_parameters"].values(), *own["_buffers"].values()):
                     if t is not None: found[id(t)] = t.is_inference() or t._version
-        model = vars(model).get("ar") if hasattr(model, "__dict__") else None
+        at = vars(at).get("ar") if hasattr(at, "__dict__") else None
     return found
 
 # %% ../../nbs/procedures/00_pairs.ipynb #62de56cd

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Callable, Sequence, NamedTuple
+from typing import Any, Callable, Hashable, NamedTuple, Sequence
 
 import numpy as np
 import torch
@@ -50,9 +50,14 @@ from ..theory.tolerance import tolerance_region
 class ModelCalibration:
     "A calibration that knows its model again when it is used, saved and loaded"
     settings, functions = (), () # what is saved; what is given again when it is loaded
-    probe = known = group = None # of the last pairs: some, and hashes of all inputs
+    model:Autoregressor
+    max_len:int
+    canonicalize:Callable|None
+    group:Callable|by_length|None = None
+    probe:Probe|None = None # some of the last pairs
+    known:tuple|None = None # hashes of all their inputs
     nested = holds_all = False # one threshold on one score? is no target missed?
-    _found = None # label of each group (None: all pairs) to its Calibrated
+    _found:dict|None = None # label of each group (None: all pairs) to its Calibrated
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -66,12 +71,16 @@ class ModelCalibration:
             value.listen({f: getattr(self, f, None) for f in ("group", "canonicalize")})
         super().__setattr__(name, value)
     @property
-    def guarantees(self)->dict:
-        "What is guaranteed in each group; `RuntimeError` before calibration"
+    def found(self)->dict:
+        "What was found for each group; `RuntimeError` before calibration"
         if self._found is None: raise RuntimeError(
             f"{type(self).__name__} is not calibrated yet, or a setting has changed "
             "since: call calibrate(inputs, targets), or load a calibration")
-        return {label: found.guarantee for label, found in self._found.items()}
+        return self._found
+    @property
+    def guarantees(self)->dict:
+        "What is guaranteed in each group; `RuntimeError` before calibration"
+        return {label: one.guarantee for label, one in self.found.items()}
     @property
     def guarantee(self)->"Guarantee":
         "What is guaranteed in the group with the least coverage"
@@ -207,7 +216,7 @@ def _thresholds_at(scores, ranks):
 # %% ../../nbs/procedures/02_procedure.ipynb #ed22e9a8
 @patch
 def fit_group(self:Calibration,
-    label:object,      # Of the group; None where there are none
+    label:Hashable,    # Of the group; None where there are none
     scores:np.ndarray, # [N, steps] of its pairs
     groups:int,        # How many there are
 )->Calibrated:
@@ -252,7 +261,7 @@ def _in_group(label):
     return "" if label is None else f"in group {label!r}: "
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a5401z
-def refuse_ranks(label:object, n:int, error:Exception):
+def refuse_ranks(label:Hashable, n:int, error:Exception):
     """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
     `error` says what would do"""
     if n: raise ValueError(f"{_in_group(label)}{error}") from None
@@ -284,7 +293,7 @@ def _near_limit(scores, ranks):
     out = (~np.isfinite(scores[left, -1])).sum()
     return wilson_upper(out, n) > ranks[-1] - 1
 
-# %% ../../nbs/procedures/02_procedure.ipynb #b0a5401z
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a540z0
 def _warn_selected(cp, label, fits, ranks):
     "Warn that others like a calibration were refused: that chance selected it"
     n, lost = len(fits), int((~fits).sum())
@@ -320,15 +329,14 @@ def calibrate_scores(self:Calibration,
 @patch(as_prop=True)
 def thresholds(self:Calibration)->np.ndarray: # [steps]; with groups [groups, steps]
     "Least scores after each step, in nats (per token if the score is)"
-    self.guarantees
-    rows = np.array([found.thresholds for found in self._found.values()])
+    rows = np.array([one.thresholds for one in self.found.values()])
     return rows[0] if self.group is None else rows
 
 # %% ../../nbs/procedures/02_procedure.ipynb #9e06aec2
 def group_p_values(
     found:dict,         # Label of each group to its Calibrated
     scores:np.ndarray,  # [R] of answers
-    group:np.ndarray=0, # [R] number of the group of each
+    group:np.ndarray|int=0, # [R] number of the group of each
 )->np.ndarray: # [R] in (0, 1]
     "P-value of each score among the calibration scores of its group"
     p, group = np.zeros(len(scores)), np.broadcast_to(group, len(scores))
@@ -347,14 +355,13 @@ def calibration_scores(self:Calibration)->np.ndarray: # [N]
     "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
     if not self.nested: raise TypeError(
         f"{type(self).__name__} keeps no scores: have them again from scores_of")
-    self.guarantees # an error before calibration
-    return np.concatenate([_all_scores(found) for found in self._found.values()])
+    return np.concatenate([*map(_all_scores, self.found.values())])
 
 # %% ../../nbs/procedures/02_procedure.ipynb #7d0e2504
 @patch
 def read(self:ModelCalibration,
     inputs:Sequence,            # [N] inputs; or a table with columns input and target
-    targets:Sequence|None=None, # [N] targets, as for read_pairs
+    targets:Any=None, # [N] targets, as for read_pairs
 )->Pairs: # Inputs, ids of targets, and which of these are possible
     "Inputs and targets, read once; a warning where no set can hold a target"
     inputs, targets = read_pairs(inputs, targets)
@@ -404,7 +411,7 @@ def check_model(self:ModelCalibration,
     self.probe = Probe.of(self.model, pairs, self.max_len)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #8f1282a4
-def checked_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None,
+def checked_pairs(cp:ModelCalibration, inputs:Any, targets:Any,
                   probe:tuple|None=None, batch_size:int=256)->Pairs:
     """Pairs to calibrate `cp` on: read, and the model checked and probed on them.
     `inputs`, `targets` and `probe` as for calibrate; `batch_size` pairs at a time"""
@@ -414,7 +421,7 @@ def checked_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None,
     return pairs
 
 # %% ../../nbs/procedures/02_procedure.ipynb #8f1282az
-def test_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None)->Pairs:
+def test_pairs(cp:ModelCalibration, inputs:Any, targets:Any)->Pairs:
     """Pairs to measure `cp` on, by the same model.
     `inputs` and `targets` as for evaluate"""
     cp.guarantees # an error before calibration
@@ -426,8 +433,8 @@ def test_pairs(cp:ModelCalibration, inputs:Sequence, targets:Sequence|None)->Pai
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
-    inputs:Sequence,            # [N] inputs; or a table with columns input and target
-    targets:Sequence|None=None, # [N] texts, or lists of right texts; or ids [N, L]
+    inputs:Any, # [N] inputs; or a table with columns input and target
+    targets:Sequence|torch.Tensor|None=None, # [N] (lists of) right texts; or ids [N, L]
     *,
     probe:tuple|None=None, # Inputs and targets to keep in the file; None: some of these
     progress:bool=False,        # Show a progress bar?
@@ -453,7 +460,7 @@ def everything(self:Procedure,
     inputs:Sequence, # [n] inputs
 )->np.ndarray: # [n] does nothing bound its set?
     "Which sets hold everything: those of groups whose thresholds are −∞"
-    unbounded = [np.isneginf(g.thresholds).any() for g in self._found.values()]
+    unbounded = [np.isneginf(g.thresholds).any() for g in self.found.values()]
     if isinstance(self.group, Callable) and any(unbounded):
         return np.array(unbounded)[self._numbers(inputs)]
     return np.full(len(inputs), any(unbounded)) # of answers' lengths: each set has all
@@ -496,12 +503,14 @@ def select(self:Procedure,
         "shorter lines, so no table of it holds theirs; use predict")
     own = self.thresholds
     if self.group is not None: own = own[self._row_groups(table, inputs)]
-    return table.select((self.searcher.row_scores(table) >= own - self.margin).all(1))
+    passes = self.searcher.row_scores(table) >= own - self.margin
+    return table.select(np.all(passes, axis=1))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #0f34a560
 @patch
 def _numbers(self:Procedure, inputs):
     "[n] number of the group of each input"
+    assert callable(self.group) # by_length makes groups of answers
     return group_numbers(self.group, inputs, self.guarantees)
 
 @patch
@@ -549,7 +558,7 @@ def sets(self:Procedure,
 # %% ../../nbs/procedures/02_procedure.ipynb #43ae20d0
 @patch
 def predict(self:Procedure,
-    inputs:Sequence|str, # [n] inputs; or one text
+    inputs:Sequence|np.ndarray|str, # [n] inputs; or one text
     *,
     progress:bool=False, # Show a progress bar?
     **kwargs,            # For the search (max_rows)
@@ -558,8 +567,8 @@ def predict(self:Procedure,
     now, one = copy(self), isinstance(inputs, str) # one calibration
     now.guarantees # an error before calibration
     if isinstance(inputs, list) and not inputs: return []
-    inputs = check_inputs([inputs] if one else inputs)
-    sets = now.sets(now.search(inputs, progress=progress, **kwargs), inputs)
+    asked = check_inputs([inputs] if one else inputs)
+    sets = now.sets(now.search(asked, progress=progress, **kwargs), asked)
     return sets[0] if one else sets
 
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003e
@@ -591,7 +600,7 @@ def _text_p_values(self:Procedure, inputs, owner, texts, **kwargs):
     if isinstance(self.group, by_length): group = self.group.of(lengths)
     elif self.group is not None: group = self._numbers(pairs.inputs)
     scores = self.scores(pairs, **kwargs)[0][:, 0] + self.margin
-    p = group_p_values(self._found, scores, group)
+    p = group_p_values(self.found, scores, group)
     if self.canonicalize is None or self.by_class: return p
     sets = self.predict(inputs) # the candidate may be there in another spelling
     for t, (s, text) in enumerate(zip(take(sets, owner), texts)):
@@ -612,10 +621,10 @@ def _check_candidates(inputs, candidates):
 # %% ../../nbs/procedures/02_procedure.ipynb #4f31699b
 @patch
 def evaluate(self:Procedure,
-    inputs:Sequence,            # [n] test inputs; or a table, as for calibrate
-    targets:Sequence|None=None, # [n] targets, as for calibrate
+    inputs:Any, # [n] test inputs; or a table, as for calibrate
+    targets:Sequence|torch.Tensor|None=None, # [n] targets, as for calibrate
     **kwargs,                   # For the search (progress, max_rows)
-)->Evaluation: # Coverage with its interval, sizes, oracle sizes; or the mean loss
+)->Any: # An Evaluation; with risk, a LossEvaluation
     "Predict test inputs and compare with their targets, by class with `canonicalize`"
     now = copy(self) # it may be calibrated again meanwhile
     pairs = test_pairs(now, inputs, targets)

@@ -8,11 +8,13 @@ __all__ = ['check_loss', 'loss_of', 'set_losses', 'risk_shares', 'risk_event', '
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c000a2
 from collections import Counter
-from typing import Callable, Sequence, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
+from .pairs import Pairs
 from .saving import Calibrated
+from ..search.sets import Hypotheses
 from ..theory.checks import check_risk
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
@@ -205,8 +207,9 @@ def fit_risks(
     (first, risk), *others = shares.items()
     if others or first == "size":
         rising = [k == "size" for k in shares]
+        sure = float(check_risk(confidence, "confidence"))
         return joint_threshold([losses[k] for k in shares], [*shares.values()], rising,
-                               confidence)
+                               sure)
     n = len(losses[first].start)
     if confidence is None: return risk_threshold(losses[first], risk), n
     return tested_threshold(losses[first], risk, confidence), n
@@ -221,10 +224,10 @@ class LossEvaluation(NamedTuple):
     loss:float       # Mean loss
     error:float      # Its standard error, calibration and test draws both counted
     mean_size:float  # Members
-    guarantee:object # What was guaranteed
+    guarantee:Guarantee # What was guaranteed
 
     @classmethod
-    def of(cls, losses:Sequence, sizes:Sequence, guarantee:object):
+    def of(cls, losses:np.ndarray, sizes:np.ndarray, guarantee:Guarantee):
         "From the `losses` [n] and the `sizes` [n] of sets, and their `guarantee`"
         n, n_cal = len(losses), guarantee.n_cal
         error = np.std(losses)*(1/n + 1/n_cal)**0.5
@@ -236,17 +239,17 @@ class LossEvaluation(NamedTuple):
                 f"{self.error:.3f}, mean size {self.mean_size:.2f})")
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00018
-def shares_of(cp:object)->dict: # Loss to its risk
+def shares_of(cp:Any)->dict: # Loss to its risk
     "What a procedure `cp` asks of which loss"
     return risk_shares(cp.risk, cp.loss, cp.most)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00019
-def first_risk(cp:object)->float: # In (0, 1)
+def first_risk(cp:Any)->float: # In (0, 1)
     "The first risk of a procedure `cp`; `ValueError` for what is no risk"
     return next(iter(shares_of(cp).values()))
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c0001z
-def check_risks(cp:object):
+def check_risks(cp:Any):
     "`ValueError` for what the risks of a procedure `cp` do not go with"
     shares = shares_of(cp)
     texts = [k for k in shares if k not in ("missed", "size")]
@@ -265,8 +268,8 @@ def check_risks(cp:object):
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00020
 def found_texts(
-    cp:object,    # The procedure
-    table:object, # Hypotheses
+    cp:Any,           # The procedure
+    table:Hypotheses, # Of any search
 )->list: # [n] of scores, texts, and whether each is an open line
     "The members that a table has for each input"
     table = table.select(np.argsort(table.owner, kind="stable"))
@@ -279,9 +282,9 @@ def found_texts(
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00021
 def evaluate_losses(
-    cp:object,    # The procedure
-    pairs:object, # Pairs
-    table:object, # Hypotheses: the members of all sets
+    cp:Any,      # The procedure
+    pairs:Pairs, # For testing
+    table:Hypotheses, # The members of all sets
 )->LossEvaluation: # Of several losses the last that the guarantee names
     "What sets achieved on test pairs"
     loss, = sorted(shares_of(cp), key=lambda k: k != "size")[-1:]
@@ -293,12 +296,12 @@ def evaluate_losses(
         else: lost = [loss_of(t, right, loss, b) for (_, t, b), right in
                       zip(sets, pairs.texts)]
         lost = np.where(cp.everything(pairs.inputs), float(loss == "size"), lost)
-    return LossEvaluation.of(lost, table.set_sizes, cp.guarantee)
+    return LossEvaluation.of(np.asarray(lost), table.set_sizes, cp.guarantee)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00022
 def pair_losses(
-    cp:object,          # The procedure
-    pairs:object,       # Pairs
+    cp:Any,             # The procedure
+    pairs:Pairs,        # From read
     scores:np.ndarray,  # [T] of their targets
     batch_size:int=256, # Of scoring, not of searches
     **kwargs,           # For the search
@@ -312,8 +315,8 @@ def pair_losses(
     if cp.holds_all: return found | _line_losses(cp, pairs, asked, kwargs)
     least = np.full((n, 1), cp.least)
     table = cp.searcher.find(cp.model, pairs.inputs, least, **kwargs)
-    scores, texts, _ = zip(*found_texts(cp, table))
-    for k in asked: found[k] = set_losses(scores, texts, pairs.texts, k, most=cp.most)
+    reached, texts, _ = zip(*found_texts(cp, table))
+    for k in asked: found[k] = set_losses(reached, texts, pairs.texts, k, most=cp.most)
     return found
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00023
@@ -330,7 +333,7 @@ def _line_losses(cp, pairs, asked, kwargs):
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00024
 def fit_losses(
-    cp:object,         # The procedure
+    cp:Any,            # The procedure
     scores:np.ndarray, # [N, 1] of the best target of each pair
     rows:dict,         # Label of each group to its pairs
     losses:dict|None,  # Of pair_losses; None: what is missed, with one target each

@@ -16,7 +16,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from inspect import ismethod, signature
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Calibrated(NamedTuple):
     thresholds:np.ndarray # [steps] least scores, in nats (per token if the score is)
     guarantee:Guarantee   # What it guarantees
     coverable:int         # Pairs whose target a set can hold at all
-    scores:np.ndarray=()  # Finite calibration scores, rising, for p-values
+    scores:np.ndarray=np.empty(0) # Finite calibration scores, rising, for p-values
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE, FORMAT = "conformal.json", 5 # of the file
@@ -104,8 +104,8 @@ def _identifies(f):
 
 # %% ../../nbs/procedures/08_saving.ipynb #5d5c6a90
 def saved_fields(
-    procedure:object, # A calibrated procedure
-    notes:dict,       # What else to keep with it, as JSON
+    procedure:Any, # A calibrated procedure
+    notes:dict,    # What else to keep with it, as JSON
 )->dict: # What JSON can hold
     "The fields of a calibration"
     cp, edges = procedure, getattr(procedure.group, "edges", None)
@@ -142,14 +142,14 @@ def _saved(label, found):
 
 # %% ../../nbs/procedures/08_saving.ipynb #d4fd93fc
 def fingerprint_of_model(
-    model:object, # Autoregressor
+    model:Any, # Autoregressor
 )->str|None: # None where it has no fingerprint()
     "A name for what the scores of a model depend on"
     from conformal_ar.search.autoregressive import optional # which loads torch
     return optional(model, "fingerprint")()
 
 # %% ../../nbs/procedures/08_saving.ipynb #b0a5a002
-def checked_probe(path:Path, fields:dict|None, model:object):
+def checked_probe(path:Path, fields:dict|None, model:Any):
     """The probe pairs, scored again; `ValueError` where scores differ, or a warning.
     `fields` stand in the file `path` (None, with a warning, where it has no probe) and
     are scored by `model`"""
@@ -163,7 +163,7 @@ def checked_probe(path:Path, fields:dict|None, model:object):
     return probe
 
 # %% ../../nbs/procedures/08_saving.ipynb #98faef6a
-def same_function(path:Path, what:str, saved:str|list|None, given:Callable|None):
+def same_function(path:str|Path, what:str, saved:str|list|None, given:Callable|None):
     """The function to use; `ValueError` that says what to give in its place.
     The file `path` has `saved` for the keyword `what` of `load`: a name, or edges of
     by_length; `given` is a function or None. A warning where a name identifies none"""
@@ -179,13 +179,14 @@ def same_function(path:Path, what:str, saved:str|list|None, given:Callable|None)
 
 # %% ../../nbs/procedures/08_saving.ipynb #32cdd43b
 def _check_kind(path, cls, kind, data, part_of):
-    "`ValueError` for a file of another procedure, or of one that is built on it"
+    "The kind; `ValueError` for another procedure's file, or of one built on it"
     if kind is None: raise ValueError(
         f"{path} holds {data['procedure']!r:.60}, not {cls.__name__}: "
         "use conformal_ar.load")
     built = data["notes"].keys() & {"adaptive", "weighted"} - {part_of}
     for name in built: raise ValueError(f"{path} holds {name} level sets: load it with "
         f"{name.title()}LevelSets.load, from conformal_ar.decisions.{name}")
+    return kind
 
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc75
 def _read_setting(name, value):
@@ -216,7 +217,7 @@ def _functions(path, kind, saved, options):
 def restored(
     cls:type,        # Procedure, or a kind of it
     folder:str|Path, # Folder with conformal.json, the file, or a shipped name
-    model:object=None, # The model it was calibrated with; None: the shipped one
+    model:Any=None,  # The model it was calibrated with; None: the shipped one
     part_of:str="",  # Name of the notes of a procedure that is built on this one
     **options, # Its functions (group, canonicalize); of a shipped one coverage and more
 ): # The calibrated procedure, of the class or one that derives from it
@@ -229,8 +230,7 @@ def restored(
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
-    kind = saved_class(data, cls)
-    _check_kind(path, cls, kind, data, part_of)
+    kind = _check_kind(path, cls, saved_class(data, cls), data, part_of)
     if data["fingerprint"] != fingerprint_of_model(model): raise ValueError(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
         "another dtype), and its guarantee does not carry over: load that model, or "
@@ -268,9 +268,9 @@ def shipped_calibrations()->dict: # Name to file
     return {f.parent.name: f for f in files}
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
-def read_shipped(name:str)->dict: # Population, lists, what made them and loads them
+def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads them
     "What is stored of the shipped calibration of a task, by `name`"
-    return json.loads(shipped_calibrations()[name].read_text(encoding="utf-8"))
+    return json.loads(shipped_calibrations()[str(name)].read_text(encoding="utf-8"))
 
 # %% ../../nbs/procedures/08_saving.ipynb #d7196d23
 def is_shipped(name:str|Path)->bool:

@@ -8,13 +8,14 @@ __all__ = ['ConformalBeamSubsets']
 # %% ../../nbs/procedures/05_subsets.ipynb #28696405
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Callable, Sequence
+from typing import Callable, Hashable, Sequence
 
 import numpy as np
 import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from .pairs import Pairs
 from .procedure import refuse_ranks, Procedure
 from .equivalence import canonical_form
 from .risk_control import check_risks, first_risk
@@ -44,11 +45,11 @@ class BeamSearch:
         "Rows of the beams of `inputs` [n] that reach `thresholds` [1] or [n, 1]"
         table = self.beams(model, inputs, **kwargs)
         own = thresholds if thresholds.ndim == 1 else thresholds[table.owner]
-        return table.select((self.row_scores(table) >= own).all(1))
+        return table.select(np.all(self.row_scores(table) >= own, axis=1))
     def row_scores(self, table:Hypotheses)->np.ndarray:
         "[R, 1] scores per token of the rows of a `table`"
         return table.scores[:, None]
-    def target_scores(self, model:Autoregressor, pairs:object, **kwargs)->np.ndarray:
+    def target_scores(self, model:Autoregressor, pairs:Pairs, **kwargs)->np.ndarray:
         "[T, 1] scores of the targets of `pairs`, by the `model`; −∞ outside the beam"
         beams = self.beams(model, pairs.inputs, **kwargs)
         return self.scores_in(model, beams, pairs.ids, pairs.owner)[:, None]
@@ -68,7 +69,8 @@ class BeamSearch:
 @patch
 def _class_rows(self:BeamSearch, model, beams, ids, owner):
     "[T] the best row of each target's class; −1 where the beam has none"
-    def forms(ids): return list(map(self.form, model.decode(ids)))
+    form = self.form or str
+    def forms(ids): return [form(text) for text in model.decode(ids)]
     best, known = {}, zip(beams.owner, forms(beams.tokens))
     for row, key in enumerate(known): best.setdefault(key, row) # the first is best
     for o in owner: best[o, None] = -1                     # no form, no class
@@ -124,7 +126,7 @@ def ranks(self:ConformalBeamSubsets, n, groups=1, steps=None):
 
 # %% ../../nbs/procedures/05_subsets.ipynb #b0a57002
 @patch
-def fit_group(self:ConformalBeamSubsets, label:object, scores:np.ndarray, groups:int):
+def fit_group(self:ConformalBeamSubsets, label:Hashable, scores:np.ndarray, groups:int):
     "Threshold of one group; with `beam_alpha`, of its targets that are in their beam"
     if self.beam_alpha is None: return Procedure.fit_group(self, label, scores, groups)
     n, fits = len(scores), np.isfinite(scores[:, -1])
@@ -166,7 +168,7 @@ def best_rows(self:ConformalBeamSubsets, inputs, **kwargs):
 def beam_coverage(self:ConformalBeamSubsets)->float:
     "Share of calibration targets that are in their beam"
     n = sum(g.n_cal for g in self.guarantees.values())
-    return sum(found.coverable for found in self._found.values())/n
+    return sum(one.coverable for one in self.found.values())/n
 
 # %% ../../nbs/procedures/05_subsets.ipynb #929975e2
 @patch(as_prop=True)
@@ -178,4 +180,4 @@ def conditional_guarantee(self:ConformalBeamSubsets)->Guarantee: # Of the least 
         k = 0 if np.isneginf(found.thresholds[0]) else g.k - outside # 0: everything
         return Guarantee.exact(max(1, inside), k, "group")
     self.guarantees
-    return min(map(within, self._found.values()), key=lambda g: g.coverage)
+    return min(map(within, self.found.values()), key=lambda g: g.coverage)

@@ -54,7 +54,7 @@ class Autoregressor(Protocol):
         ...
 
     def decode(self,
-        ids:torch.Tensor, # [R, L] token ids
+        ids:torch.Tensor|np.ndarray, # [R, L] token ids
     )->list[str]: # [R] texts, without end token and padding
         "Texts of token ids"
         ...
@@ -73,15 +73,15 @@ class Defaults:
     other_ends = ()       # ids that end a sequence as the end token does
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 
-    def __init__(self, model:object): # a wrapper has models below it
+    def __init__(self, model:Any): # a wrapper has models below it
         self.bare = self.unmasked = model
     def check(self,
               inputs:Sequence): "Raise for the first input that the model cannot take"
     def fingerprint(self): "A name for the weights: no calibration meets others"
 
 def optional(
-    model:object, # An Autoregressor
-    name:str,     # Of a part in Defaults
+    model:Any, # An Autoregressor, whole or in part
+    name:str,  # Of a part in Defaults
 ):
     "What a model says of itself, or the default"
     return getattr(model, name, getattr(Defaults(model), name))
@@ -167,7 +167,7 @@ def sample(self:ToyMarkov,
     draw = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 2, generator=draw)
     state, log_probs = self.start(x)
-    tokens, ended, rows = [], torch.zeros(n, dtype=bool), torch.arange(n)
+    tokens, ended, rows = [], torch.zeros(n, dtype=torch.bool), torch.arange(n)
     while not ended.all():
         token = torch.multinomial(log_probs.exp(), 1, generator=draw)[:, 0]
         if len(tokens) + 1 == max_len: token = torch.full_like(token, self.end_token_id)
@@ -189,9 +189,9 @@ def enumerate(self:ToyMarkov,
 
 # %% ../../nbs/search/00_autoregressive.ipynb #ee4d239d
 def check_inputs(
-    inputs:Sequence,   # Inputs of the model
+    inputs:Any,        # Inputs of the model
     name:str="inputs", # What the error message calls them
-)->Sequence: # The same; other iterables than arrays become lists
+)->Any: # The same; other iterables than arrays become lists
     "`TypeError` or `ValueError` for what is not a non-empty sequence of inputs"
     if isinstance(inputs, (str, bytes)): raise TypeError(
         f"{name} must be a list of texts, not a single text: [{inputs!r:.60}]?")
@@ -210,14 +210,14 @@ def check_inputs(
 
 # %% ../../nbs/search/00_autoregressive.ipynb #26da2747
 def take(
-    inputs:Sequence,     # Inputs: a list, an array or a tensor
-    index:Sequence[int], # Which of them
-)->Sequence: # The chosen inputs, of the same kind
+    inputs:Any, # Inputs: a list, an array or a tensor
+    index:Sequence[int]|np.ndarray, # Which of them
+)->Any: # The chosen inputs, of the same kind
     "Pick inputs by index"
     if isinstance(inputs, (np.ndarray, torch.Tensor)): return inputs[index]
     return [inputs[i] for i in index]
 
-def input_length(x:object):
+def input_length(x:Any):
     "How many characters or items the input `x` has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
@@ -236,7 +236,7 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
 
 # %% ../../nbs/search/00_autoregressive.ipynb #8f52d0b6
 def target_lengths(
-    ids:torch.Tensor, # [N, L] target ids
+    ids:torch.Tensor|np.ndarray, # [N, L] target ids
     end_token_id:int, # The end token
 )->np.ndarray: # [N] tokens up to the first end token, it counted; L+1 without one
     "Lengths of targets in tokens"
@@ -283,8 +283,8 @@ def check_ids(
 
 # %% ../../nbs/search/00_autoregressive.ipynb #46e41bde
 def check_log_probs(
-    log_probs:object, # [R, …] log-probabilities of any shape; tensor or array
-    owner:Sequence[int],    # [R] the input that each row belongs to
+    log_probs:torch.Tensor|np.ndarray, # [R, …] log-probabilities of any shape
+    owner:Sequence[int]|np.ndarray, # [R] the input that each row belongs to
 ):
     "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
     if bool((log_probs <= 1e-3).all()): return # NaN is not
@@ -301,11 +301,10 @@ def check_log_probs(
 
 # %% ../../nbs/search/00_autoregressive.ipynb #7f2c8b4e
 def to_device(
-    x:object, # A tensor or list of whole numbers, or a slice, which has no place
+    x:torch.Tensor|list, # Whole numbers
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
-    if isinstance(x, slice): return x
     x, device = torch.as_tensor(x), torch.device(device)
     return x.to(device, non_blocking=device.type != "mps") # which would read too late
 
@@ -345,7 +344,7 @@ def _token_scores(ar, inputs, targets):
 def prefix_scores(
     ar:Autoregressor,       # The model
     inputs:Sequence,        # [N] conditions
-    targets:Sequence,       # [N] target texts, or [N, L] ids with the end token
+    targets:Sequence[str]|torch.Tensor, # [N] texts, or [N, L] ids with the end token
     max_len:int,            # Decoding steps L†, the end token counted
     batch_size:int=256,     # Pairs in a forward pass
     normalize:bool=True,    # Divide by the number of tokens so far?
@@ -378,7 +377,7 @@ def prefix_scores(
 def sequence_scores(
     ar:Autoregressor,  # The model
     inputs:Sequence,   # [N] conditions
-    targets:Sequence,  # [N] target texts, or [N, L] ids with the end token
+    targets:Sequence[str]|torch.Tensor, # [N] texts, or [N, L] ids with the end token
     max_len:int,       # Most tokens of a sequence, the end token counted
     **kwargs,          # batch_size and progress, as for prefix_scores
 )->np.ndarray: # [N] log-likelihoods in nats, float64; −∞ where a target is longer
@@ -397,8 +396,8 @@ def stepwise_scores(
 )->torch.Tensor: # [B, L] natural log-probabilities, 0 on padding; −∞ once impossible
     "Log-probabilities of given targets along the path of decoding, one token at a time"
     def floor_at(rows, step):
-        known = floor is not None and optional(ar, "takes_floor")
-        return dict(floor=floor[rows, step].cpu()) if known else {}
+        if floor is None or not optional(ar, "takes_floor"): return {}
+        return dict(floor=floor[rows, step].cpu())
     state, log_probs = ar.start(inputs, **floor_at(slice(None), 0))
     targets, device = targets.cpu(), log_probs.device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)

@@ -92,10 +92,10 @@ def beam_search(
     "Beam search, ranked by score per token (Deutschmann et al. 2024, section 3.1)"
     check_count(width, "width")
     check_count(max_len, "max_len")
-    if max_rows is None: max_rows = optional(ar, "max_rows")
-    check_count(max_rows, "max_rows")
+    most = optional(ar, "max_rows") if max_rows is None else max_rows
+    check_count(most, "max_rows")
     found, expanded = [empty_prefixes([])], 0
-    def size(): return max(1, max_rows//width)
+    def size(): return max(1, most//width)
     for batch in batches_by_length(inputs, size, progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)
         found.append(done._replace(owner=batch[done.owner]))

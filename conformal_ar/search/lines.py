@@ -42,7 +42,7 @@ class LineWalk:
         self.nodes["sum"][n], self.nodes["ended"][n] = -np.inf, True
         self.lines = np.full((n, max_lines), n) # by falling probability, ties by age
         self.lines[:, 0] = np.arange(n)
-        self.states, self.rows, self.paths = [None], 0, None
+        self.states, self.rows, self.width = [None], 0, 0 # children of each node
 
     def least(self):
         "[n] log-probability that a line needs"
@@ -53,6 +53,14 @@ class LineWalk:
         is_open = ~self.nodes["ended"][self.lines]
         self.going &= is_open.any(1)
         return self.lines[np.arange(self.n), is_open.argmax(1)]
+
+    def settle(self, i:np.ndarray, top:np.ndarray):
+        "Which inputs `i` [k] go on after their nodes `top` [k]; the others keep them"
+        self.going[i] = self.bar[i] < self.threshold[i]
+
+    def follow(self, ids:np.ndarray): "What to note of fetched children of `ids` [R]"
+
+    def need(self): return np.full(self.n, -np.inf) # what is expanded now
 
     def expand(self):
         "Expand one line of each input whose children are known; False if none is"
@@ -66,8 +74,7 @@ class LineWalk:
         present = np.take_along_axis(present, order, 1)
         sums = self.nodes["sum"][present]
         self.bar[i] = np.maximum(self.bar[i], sums[:, m])
-        if self.paths is not None: self.settle(i, top[:, 0])
-        else: self.going[i] = self.bar[i] < self.threshold[i] # else top stays
+        self.settle(i, top[:, 0])
         kept = np.where(sums >= self.least()[i, None], present, self.n)[:, :m]
         on = self.going[i]
         self.lines[i[on]] = kept[on]
@@ -114,7 +121,7 @@ class ScoreWalk(LineWalk):
         return self.nodes["sum"][self.paths[np.arange(self.n), self.known]]
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b032
-def wanted(walk:object):
+def wanted(walk:LineWalk):
     "[R] nodes of `walk` whose children are fetched in one call, of one parent state"
     nodes, top = walk.nodes, walk.top()
     least = np.where(walk.going, np.minimum(walk.least(), 0), np.inf)
@@ -125,13 +132,13 @@ def wanted(walk:object):
     for k in np.setdiff1d(np.arange(len(walk.states)), states): walk.states[k] = None
     ids = ids[states == np.bincount(nodes["state"][top[walk.going]]).argmax()]
     owner, sums = nodes["owner"][ids], nodes["sum"][ids]
-    if walk.paths is not None: sums = np.where(sums < walk.need()[owner], -np.inf, sums)
+    sums = np.where(sums < walk.need()[owner], -np.inf, sums)
     sums[ids == top[owner]] = np.inf # first
     some = best_per_owner(owner, sums, walk.m)[0]
     return ids[np.sort(some[sums[some] > -np.inf])]
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b033
-def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
+def fetch(ar:Autoregressor, inputs:Sequence, walk:LineWalk, ids:np.ndarray,
           certified:np.ndarray):
     """Fetch the best m + 1 children of nodes `ids` [R] of `walk`, all that count.
     From `ar`, of `inputs` [n]; `certified` [n] becomes False where it may lack some"""
@@ -160,7 +167,7 @@ def fetch(ar:Autoregressor, inputs:Sequence, walk:object, ids:np.ndarray,
     walk.nodes = np.concatenate([nodes, np.take_along_axis(new, order, 1).ravel()])
     walk.states.append(state)
     walk.rows += len(ids)
-    if walk.paths is not None: walk.follow(ids)
+    walk.follow(ids)
     incomplete = getattr(state, "incomplete", None)
     if incomplete is not None: # harmless where m + 1 children were there
         few = np.isfinite(new["sum"]).sum(1) <= walk.m
@@ -211,7 +218,7 @@ def lines_table(
 def lines_search(
     ar:Autoregressor,    # The model
     inputs:Sequence,     # [n] conditions
-    thresholds:Sequence, # [n, 1], [1] or a number: least log-probability, in nats
+    thresholds:float|Sequence|np.ndarray, # [n, 1], [1] or one: least log-probability
     max_len:int,         # Most tokens of a line, the end token counted
     max_lines:int,       # Most lines of an input, m
     max_rows:int=1024,   # Prefixes in a call, about; changes no result

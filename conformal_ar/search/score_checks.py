@@ -98,7 +98,7 @@ def _compare(name, what, paths, these, those, ids, rows, tolerance):
 def check_adapter(
     model:Autoregressor,       # The model, of this package or of one's own
     inputs:Sequence,           # [N] conditions
-    targets:Sequence,          # [N] target texts, or [N, L] ids with the end token
+    targets:Sequence[str]|torch.Tensor, # [N] texts, or [N, L] ids with the end token
     pairs:int=8,               # How many are tried beside the longest and the shortest
     tolerance:float|None=None, # Allowed difference, nats per token; None: rounding
     batch_size:int=256,        # Rows of the largest batch that is tried

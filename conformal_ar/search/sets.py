@@ -9,7 +9,7 @@ __all__ = ['PredictionSet', 'Abstention', 'Hypotheses', 'stacked', 'gather', 'ch
 # %% ../../nbs/search/05_sets.ipynb #4812c14a
 import html
 from dataclasses import dataclass, fields, replace
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import torch
@@ -26,11 +26,11 @@ class PredictionSet:
     scores:np.ndarray       # [R] log-likelihoods of whole sequences, in nats, falling
     tokens:list[tuple[int, ...]] # [R] their token ids
     truncated:bool=False    # Did the search run out of budget?
-    input:object=None       # What the set was predicted for
+    input:Any=None          # What the set was predicted for
     p_values:np.ndarray|None=None # [R] conformal p-values, where there are any
     certified:bool=True     # Did the search see all that may be a member?
     open:np.ndarray|None=None # [R] does a line stand for all whose tokens begin so?
-    encode:object=None # With open lines: the model's encode, which finds texts in them
+    encode:Callable|None=None # With open lines: the model's, which finds texts in them
 
     def __post_init__(self):
         n, arrays = len(self.texts), dict(scores=float, p_values=float, open=bool)
@@ -149,7 +149,8 @@ def _repr_html_(self:PredictionSet, most=10):
 # %% ../../nbs/search/05_sets.ipynb #1cc8ca8d
 class Abstention(PredictionSet):
     "The set of everything for an `input`: no answer, and covered by definition"
-    def __init__(self, input:object=None): super().__init__([], [], [], input=input)
+    def __init__(self, input:Any=None):
+        super().__init__([], np.zeros(0), [], input=input)
     def __contains__(self, text): return True
     def __eq__(self, s): return isinstance(s, Abstention) and super().__eq__(s)
     def __repr__(self): return f"Abstention({self.input!r:.60})"
@@ -239,11 +240,10 @@ def gather(
     return table.select(np.lexsort((-scores, table.owner)))
 
 # %% ../../nbs/search/05_sets.ipynb #c255195a
-def check_thresholds(thresholds:object, max_len:int, n:int=1):
+def check_thresholds(thresholds:float|Sequence|np.ndarray, max_len:int, n:int=1):
     """Thresholds as float64 [1 or n, 1 or L]; `ValueError` for what cannot be one.
     `thresholds` in nats: one, [L], or [n, L], of `n` inputs and L = `max_len` steps"""
-    t = np.asarray(thresholds, dtype=np.float64)
-    t = t.reshape((1,)*(2 - t.ndim) + t.shape) if t.ndim < 2 else t
+    t = np.atleast_2d(np.asarray(thresholds, dtype=np.float64))
     fits = t.ndim == 2 and t.shape[0] in (1, n) and t.shape[1] in (1, max_len)
     if not fits: raise ValueError(
         f"thresholds must have shape [{max_len}], one for each step, or "
@@ -293,7 +293,7 @@ def best_per_input(
 # %% ../../nbs/search/05_sets.ipynb #9ae637e2
 def target_rows(
     table:Hypotheses,  # Hypotheses of n inputs
-    ids:torch.Tensor,  # [T, L] ids of targets with the end token, padded
+    ids:torch.Tensor|np.ndarray, # [T, L] ids of targets with the end token, padded
     owner:np.ndarray,  # [T] the input that each target belongs to
     end_token_id:int,  # Ends a target
 )->np.ndarray: # [T] the row of each target; −1 where the table has none
@@ -341,8 +341,9 @@ def prediction_sets(
     order = np.lexsort((-table.sums, table.owner))
     table, p = table.select(order), None if p_values is None else p_values[order]
     texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
-    some, write = table.open_scores is not None, optional(model, "open_text")
-    goes_on = ~np.isnan(table.open_scores) if some else np.zeros(len(table), bool)
+    opened, write = table.open_scores, optional(model, "open_text")
+    goes_on = np.zeros(len(table), bool) if opened is None else ~np.isnan(opened)
+    some = opened is not None
     edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
         first = {}

@@ -7,7 +7,7 @@ __all__ = ['Prefixes', 'empty_prefixes', 'passing', 'Walk', 'threshold_search', 
 
 # %% ../../nbs/search/02_threshold.ipynb #4b63e9b4
 from dataclasses import dataclass, replace
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ class Prefixes(NamedTuple):
     @property
     def n(self): return len(self.owner)
 
-    def pick(self, rows:object):
+    def pick(self, rows:np.ndarray|slice):
         "Those at `rows`: an index [K], repeats allowed, a mask [R] or a slice"
         return Prefixes(*(column[rows] for column in self))
 
@@ -46,13 +46,13 @@ class Prefixes(NamedTuple):
                         longer(self.log_probs, log_probs), np.full(len(rows), step),
                         self.sums[rows] + log_probs)
 
-    def join(self, others:object, pad_token_id:int):
+    def join(self, others:"Prefixes", pad_token_id:int):
         "These and `others`, one width, filled with `pad_token_id`"
         sums = np.concatenate([self.sums, others.sums])
         return Prefixes(**stacked([self, others], pad_token_id), sums=sums)
 
 # %% ../../nbs/search/02_threshold.ipynb #82cf4525
-def empty_prefixes(owner:Sequence[int])->Prefixes:
+def empty_prefixes(owner:Sequence[int]|np.ndarray)->Prefixes:
     "One empty prefix for each input in `owner` [R]"
     n = len(owner)
     return Prefixes(owner=np.array(owner, np.int64), tokens=np.zeros((n, 0), np.int64),
@@ -117,7 +117,7 @@ class Walk:
     `max_len`, `normalize`, `max_rows` and `max_candidates` as in threshold_search"""
     def __init__(self, ar:Autoregressor, thresholds:np.ndarray, max_len:int,
                  normalize:bool, max_rows:int, max_candidates:int|None, n:int,
-                 targets:object=None):
+                 targets:torch.Tensor|None=None):
         self.ar, self.thresholds = ar, thresholds
         self.targets = None if targets is None else targets.numpy(force=True)
         self.max_len, self.normalize = max_len, normalize
@@ -134,7 +134,7 @@ class Walk:
 
 # %% ../../nbs/search/02_threshold.ipynb #836601e7
 @patch
-def expand(self:Walk, live:object, log_probs:torch.Tensor, step:int):
+def expand(self:Walk, live:Prefixes, log_probs:torch.Tensor, step:int):
     """Record what ends now; [K] rows, tokens and log-probabilities of what goes on.
     `live` are R prefixes; their next tokens, number `step`, have `log_probs` [R, V]"""
     self.expanded += live.n
@@ -151,7 +151,7 @@ def expand(self:Walk, live:object, log_probs:torch.Tensor, step:int):
 
 # %% ../../nbs/search/02_threshold.ipynb #232dcd5f
 @patch
-def within_budget(self:Walk, live:object, rows:object, tokens:object,
+def within_budget(self:Walk, live:Prefixes, rows:np.ndarray, tokens:np.ndarray,
                   values:np.ndarray):
     """At most `max_candidates` prefixes of an input go on.
     `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
@@ -165,7 +165,8 @@ def within_budget(self:Walk, live:object, rows:object, tokens:object,
 
 # %% ../../nbs/search/02_threshold.ipynb #43b8223c
 @patch
-def with_targets(self:Walk, live:object, rows:object, tokens:object, values:np.ndarray):
+def with_targets(self:Walk, live:Prefixes, rows:np.ndarray, tokens:np.ndarray,
+                 values:np.ndarray):
     """Only rows of inputs whose target is among them.
     `rows` [K] of `live`, `tokens` [K] that continue them, with log-probabilities
     `values` [K]; fewer of the same come out"""
@@ -187,7 +188,7 @@ def part_size(self:Walk, waiting:list):
 
 # %% ../../nbs/search/02_threshold.ipynb #9ce9ba2c
 @patch
-def floor_for(self:Walk, live:object, step:int):
+def floor_for(self:Walk, live:Prefixes, step:int):
     "Floors of R prefixes `live` at `step`, for a model that takes them; else nothing"
     if not optional(self.ar, "takes_floor"): return {}
     size = step if self.normalize else 1
@@ -196,7 +197,7 @@ def floor_for(self:Walk, live:object, step:int):
 
 # %% ../../nbs/search/02_threshold.ipynb #5f9675da
 @patch
-def certify(self:Walk, live:object, state:object):
+def certify(self:Walk, live:Prefixes, state:Any):
     "Mark inputs of `live` that may lack a token, by `incomplete` [R] of `state`"
     incomplete = getattr(state, "incomplete", None)
     if incomplete is not None: self.certified[live.owner[incomplete.numpy()]] = False
@@ -251,7 +252,7 @@ def table(self:Walk, stop:str):
 def threshold_search(
     ar:Autoregressor,    # The model
     inputs:Sequence,     # [n] conditions
-    thresholds:Sequence, # [n, L], each 1 if shared: least score in nats (per token)
+    thresholds:float|Sequence|np.ndarray, # [n, L], each 1 if shared: least score, nats
     max_len:int,         # Decoding steps L†, the end token counted
     normalize:bool=True, # Is the score of a prefix divided by its number of tokens?
     max_rows:int|None=None, # Prefixes in a call; changes no result (None: by model)
@@ -264,20 +265,30 @@ def threshold_search(
     `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
     `max_rows`"""
     check_count(max_len, "max_len")
-    if max_rows is None: max_rows = max(optional(ar, "max_rows"), max_candidates or 0)
-    check_count(max_rows, "max_rows")
+    budget = max_candidates or 0
+    most = max(optional(ar, "max_rows"), budget) if max_rows is None else max_rows
+    check_count(most, "max_rows")
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None: check_count(max_candidates, "max_candidates")
-    if (max_candidates or 0) > max_rows: raise ValueError(
-        f"max_candidates ({max_candidates}) must not exceed max_rows ({max_rows}): "
+    if budget > most: raise ValueError(
+        f"max_candidates ({budget}) must not exceed max_rows ({most}): "
         "allow more rows, or calibrate with another budget")
     t = check_thresholds(thresholds, max_len, len(inputs))
-    walk = Walk(ar, t, max_len, normalize,
-                 max_rows, max_candidates, len(inputs), targets)
+    walk = Walk(ar, t, max_len, normalize, most, max_candidates, len(inputs), targets)
     try: walk.run_all(inputs, progress, "threshold search")
-    except ConnectionError as error: error.table = walk.table(stop); raise
+    except ConnectionError as error: setattr(error, "table", walk.table(stop)); raise
     return walk.table(stop)
+
+# %% ../../nbs/search/02_threshold.ipynb #b0a51009
+class Targets(Protocol):
+    "Pairs as a search scores them: T targets of N inputs"
+    @property
+    def inputs(self)->Sequence: ... # [N]
+    @property
+    def owner(self)->np.ndarray: ... # [T] the input of each target
+    @property
+    def ids(self)->torch.Tensor: ... # [T, L] with the end token, padded
 
 # %% ../../nbs/search/02_threshold.ipynb #b0a51002
 @dataclass(frozen=True)
@@ -316,7 +327,7 @@ class PrefixSearch:
 @patch
 def target_scores(self:PrefixSearch,
     model:Autoregressor, # The model
-    pairs:object,        # Inputs [N]; ids, owner, possible of targets [T]
+    pairs:Targets,       # Of inputs [N] and targets [T]
     batch_size:int=256,  # Pairs scored at a time
     progress:bool=False, # Show a progress bar?
     **kwargs,            # For the search under a budget (max_rows)

@@ -11,13 +11,13 @@ import json, sys, warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Callable
+from typing import Any, Callable, Hashable, Sequence
 
 import numpy as np
 
 # %% ../../nbs/theory/06_checks.ipynb #f089662f
 def check_risk(
-    risk:float,       # The risk: float, numpy float, Fraction or Decimal, in (0, 1)
+    risk:float|Fraction|Decimal|None, # The risk, in (0, 1); None is refused
     name:str="alpha", # What the error message calls it
 )->Fraction: # The exact value of its digits
     "The exact decimal value of `risk` in (0, 1); else `ValueError`, or `TypeError`"
@@ -80,7 +80,7 @@ def check_log_likelihoods(
     return scores
 
 # %% ../../nbs/theory/06_checks.ipynb #1e7901d9
-def check_ranks(scores:np.ndarray, ranks:np.ndarray)->list:
+def check_ranks(scores:np.ndarray, ranks:Sequence[int]|np.ndarray)->list[int]:
     """The ranks as integers; an error where they do not fit the scores.
     `scores` [n, steps]; `ranks` [steps] to drop at each step; `TypeError` unless whole
     numbers, `ValueError` below 0, for more than n in all, and unless one per step"""
@@ -110,7 +110,7 @@ def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|Non
             f"{name} must be a text or None, not {text!r:.60}")
 
 # %% ../../nbs/theory/06_checks.ipynb #b026aaff
-def group_key(label:object)->str: # The label as JSON
+def group_key(label:Hashable)->str: # The label as JSON
     "A key for a group of this `label`, the same once saved; `TypeError` for none"
     try:
         plain = lambda x: x.item()     # NumPy's numbers
@@ -128,15 +128,15 @@ def group_label(key:str): # The label; tuples are tuples
     return thaw(json.loads(key))
 
 # %% ../../nbs/theory/06_checks.ipynb #f2c385b4
-def refuse_group_of(group:Callable, i:int, x:object, error:Exception):
+def refuse_group_of(group:Callable, i:int, x:Any, error:Exception):
     "`ValueError`: `group` gives none for `x`, input `i`, because of `error`"
     name = getattr(group, "__name__", group)
     raise ValueError(f"{name} gives no group for input {i}, {x!r:.60}: {error}"
                      ) from error
 
 # %% ../../nbs/theory/06_checks.ipynb #85ae52be
-def check_labels(group:object, labels:list|None, n:int):
-    """`ValueError` unless there is one label per pair with groups, and none without.
+def check_labels(group:Any, labels:Sequence|None, n:int)->Sequence:
+    """The labels; `ValueError` unless one per pair with groups, and none without.
     `group` makes the groups, or is None; `labels` of `n` pairs, or None"""
     if group is None and labels is not None: raise ValueError(
         "groups of pairs are given, but no group= that predicts by them: give it "
@@ -144,9 +144,10 @@ def check_labels(group:object, labels:list|None, n:int):
     labels = [] if labels is None else labels
     if group is not None and len(labels) != n: raise ValueError(
         f"one group per score is needed: got {n} scores and {len(labels)} groups")
+    return labels
 
 # %% ../../nbs/theory/06_checks.ipynb #8401b4f4
-def check_calibrated_groups(found:list, known:list):
+def check_calibrated_groups(found:Sequence, known:Sequence):
     """`ValueError` for inputs in groups that were not calibrated.
     `found` [n] labels of the groups of inputs; `known` labels that were calibrated"""
     new = [i for i, label in enumerate(found) if label not in known]

@@ -6,6 +6,7 @@
 __all__ = ['conformal_rank', 'split_threshold']
 
 # %% ../../nbs/theory/00_conformal.ipynb #9071dcfb
+from fractions import Fraction
 from math import floor
 
 import numpy as np
@@ -14,8 +15,8 @@ from .checks import check_count, check_risk, check_scores
 
 # %% ../../nbs/theory/00_conformal.ipynb #85d230ac
 def conformal_rank(
-    alpha:float, # Risk, in (0, 1)
-    n:int,       # Calibration size
+    alpha:float|Fraction, # Risk, in (0, 1)
+    n:int, # Calibration size
 )->int: # k: the threshold is the k-th smallest score
     "`k = floor(alpha (n+1))`, computed exactly (Deutschmann et al. 2024, equation 3)"
     return floor(check_risk(alpha) * (check_count(n) + 1))
@@ -23,7 +24,7 @@ def conformal_rank(
 # %% ../../nbs/theory/00_conformal.ipynb #00859ce5
 def split_threshold(
     scores:np.ndarray, # [n] calibration scores, higher is better
-    alpha:float,       # Risk, in (0, 1)
+    alpha:float|Fraction, # Risk, in (0, 1)
 )->float: # t: keep a candidate when its score is >= t; −∞ when k = 0
     "The `conformal_rank`-th smallest score (Deutschmann et al. 2024, section 3.2)"
     scores = check_scores(scores)

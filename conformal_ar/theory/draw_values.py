@@ -33,7 +33,7 @@ def nth_of_kind(
 def confidences(
     kind:np.ndarray,   # [n, m] as for nth_of_kind
     member:np.ndarray, # [n, m] may it enter?
-    score:np.ndarray|None, # [n, m] of draws, where the rule needs them
+    score:np.ndarray,  # [n, m] of draws
     rule:str,  # One of RULES that stop
     draws:int, # The budget
 )->np.ndarray: # [n, m] it never falls
@@ -59,6 +59,7 @@ def draw_values(
 )->DrawValues:
     "The value of each draw; `ValueError` for negative scores to add"
     there = kind >= 0
+    if score is None: score = np.full(kind.shape, np.nan) # no rule looks at them
     good = there if floor is None else there & (score >= floor)
     member = good & (nth_of_kind(np.where(good, kind, -1)) == 0)
     if rule == "score": value = np.where(there, score, -np.inf)

@@ -48,7 +48,7 @@ class by_length:
         return [*(f"{s} tokens" for s in spans), f"{starts[-1]} tokens or more"]
 
     def of(self,
-        lengths:Sequence[int], # [R] numbers of tokens
+        lengths:Sequence[int]|np.ndarray, # [R] numbers of tokens
     )->np.ndarray: # [R] the number of the group of each, from 0
         "The groups of lengths"
         return np.searchsorted(self.edges, lengths)
@@ -67,7 +67,7 @@ def group_rows(
     n:int,                         # Pairs
 )->dict: # Label of each group to the rows of its pairs; without group, None to all
     "Which pairs belong to which group"
-    check_labels(group, labels, n)
+    labels = check_labels(group, labels, n)
     if group is None: return {None: np.arange(n)}
     keys = {label: group_key(label) for label in labels}
     names = sorted(keys, key=lambda label: (len(keys[label]), keys[label]))
@@ -89,7 +89,7 @@ def pair_groups(
 def group_numbers(
     group:Callable,  # Function of one input
     inputs:Sequence, # [n] inputs
-    known:Sequence,  # Labels that were calibrated, in order
+    known:Iterable,  # Labels that were calibrated, in order
 )->np.ndarray: # [n] from 0
     "The number of the group of each input; `ValueError` for groups not calibrated"
     found, known = input_groups(group, inputs), [*known]

@@ -87,7 +87,7 @@ def __repr__(self:Guarantee):
 # %% ../../nbs/theory/03_guarantee.ipynb #4dc9553a
 @patch
 def _repr_markdown_(self:Guarantee):
-    how = _meaning.get(self.kind)
+    how = _meaning.get(self.kind, "")
     sure = self.confidence
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
@@ -115,7 +115,7 @@ def asdict(self:Guarantee)->dict: # Numbers and strings, ready for JSON
 def clopper_pearson_lower(
     successes:int,    # Observed successes, x
     n:int,            # Trials
-    delta:float=0.05, # Risk that the bound lies above the true probability, in (0, 1)
+    delta:float|Fraction=0.05, # Risk that it lies above the true probability
 )->float: # Lower confidence bound on the probability of success
     """The `delta`-quantile of Beta(x, n+1-x); 0 if x = 0 (Clopper and Pearson 1934).
     `ValueError` for more successes than trials"""
@@ -161,7 +161,7 @@ def coverage_law(self:Guarantee): # A frozen scipy.stats.beta
 # %% ../../nbs/theory/03_guarantee.ipynb #7a70e542
 @patch
 def lower_bound(self:Guarantee,
-    confidence:float=0.95, # Probability that a calibration set gives this, in (0, 1)
+    confidence:float|Fraction=0.95, # That a calibration set gives this, in (0, 1)
 )->float: # A coverage
     "The coverage that a calibration set gives with probability `confidence`"
     return float(self.coverage_law.ppf(float(1 - check_risk(confidence, "confidence"))))
@@ -225,7 +225,7 @@ def one_risk(
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1: raise ValueError(
         f"give exactly one of {', '.join(ways)}; got {given or 'none of them'}")
-    name, value = *given, *given.values()
+    (name, value), = given.items()
     risk = check_risk(value, name)
     if name in other: return None
     if name == "coverage": risk = 1 - risk
@@ -233,9 +233,9 @@ def one_risk(
 
 # %% ../../nbs/theory/03_guarantee.ipynb #56841c44
 def pac_rank(
-    coverage:float,        # Coverage wanted, in (0, 1)
+    coverage:float|Fraction, # Coverage wanted, in (0, 1)
     n_cal:int,             # Calibration size
-    confidence:float=0.95, # Probability that the calibration set gives it, in (0, 1)
+    confidence:float|Fraction=0.95, # That the calibration set gives it, in (0, 1)
 )->int: # K, at least 1
     "The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)"
     goal = float(check_risk(coverage, "coverage"))
@@ -284,13 +284,14 @@ def _refuse_coverage(coverage, n, k, steps):
 
 # %% ../../nbs/theory/03_guarantee.ipynb #f1039104
 def plan(
-    coverage:float,             # Of the whole sequence, in (0, 1)
+    coverage:float|Fraction,    # Of the whole sequence, in (0, 1)
     n_cal:int,                  # Calibration pairs
     steps:int=1,                # Steps that drop scores; 1 for level sets
-    confidence:float|None=None, # Over calibration sets; None: coverage on average
+    confidence:float|Fraction|None=None, # Over calibration sets; None: on average
 )->Plan: # Its guarantee and pac say what is guaranteed
     "From a coverage to the most scores that may be dropped, split evenly over steps"
-    if confidence is None: k = conformal_rank(one_risk(coverage=coverage), n_cal)
+    if confidence is None:
+        k = conformal_rank(1 - check_risk(coverage, "coverage"), n_cal)
     else: k = pac_rank(coverage, n_cal, confidence)
     if k < check_count(steps, "steps"): _refuse_coverage(coverage, n_cal, k, steps)
     ranks = tuple(k//steps + (step < k % steps) for step in range(steps))

@@ -37,7 +37,7 @@ class StepLosses(NamedTuple):
 def step_losses(
     scores:Sequence, # [n] of arrays: scores of the members of each pair, falling
     losses:Sequence, # [n] of arrays: loss of the set down to each member, in [0, 1]
-    start:float|Sequence=1., # Loss of the empty set, or [n] one for each
+    start:float|Sequence|np.ndarray=1., # Loss of the empty set, or [n] one for each
 )->StepLosses:
     """Losses of pairs from those of their sets.
     `ValueError` for a loss out of [0, 1] or one that rises, with the pair"""
@@ -64,7 +64,7 @@ def _check_steps(owner, at, before, now, first):
 
 # %% ../../nbs/theory/08_risk.ipynb #bc80d292
 def missed_share(
-    scores:Sequence, # [n] of arrays: the score of each right answer, −∞ if never found
+    scores:Sequence|np.ndarray, # [n] of arrays: of each right answer, −∞ if never found
 )->StepLosses:
     "One minus recall; `ValueError` for a pair without right answers"
     size = np.array([len(s) for s in scores])
@@ -100,7 +100,7 @@ def risk_threshold(
 # %% ../../nbs/theory/08_risk.ipynb #f36ce78a
 def binomial_p_values(
     lost:np.ndarray, # Pairs with a loss of 1
-    n:np.ndarray,    # All pairs, whose losses are 0 or 1
+    n:np.ndarray|int, # All pairs, whose losses are 0 or 1
     risk:float,      # Largest risk, in (0, 1)
 )->np.ndarray:
     "Exact p-values of: the risk is above `risk`"
@@ -271,7 +271,7 @@ def fit_selection(
         f"none of {len(there)} answers has a score: there are none, or all score −∞")
     scores, right = scores[there], right[there]
     n, wrong, found, sure = len(scores), np.sort(scores[~right]), None, None
-    if fdr is None:
+    if error is not None and cutoffs is not None:
         sure, found = confidence, passing_cutoff(scores, right, cutoffs, error,
                                                  confidence)
         if found == np.inf: _refuse_cutoffs(scores, right, cutoffs[0], error)

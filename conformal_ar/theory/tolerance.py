@@ -17,7 +17,7 @@ from .checks import (
 
 # %% ../../nbs/theory/01_tolerance.ipynb #d9f1aa93
 def step_ranks(
-    alpha:float, # Risk per step, in (0, 1)
+    alpha:float|Fraction, # Risk per step, in (0, 1)
     n:int,       # Calibration size, N_0
     steps:int,   # Decoding steps, L
 )->np.ndarray: # [steps] k_1 .. k_L, integers
@@ -31,7 +31,7 @@ def step_ranks(
 # %% ../../nbs/theory/01_tolerance.ipynb #4bc4e9fe
 def tolerance_region(
     scores:np.ndarray,   # [n, steps] calibration scores at each step, higher is better
-    ranks:Sequence[int], # [steps] how many to drop at each step, such as step_ranks
+    ranks:Sequence[int]|np.ndarray, # [steps] how many to drop, such as step_ranks
 )->tuple[np.ndarray, np.ndarray]: # [steps] Thresholds; [n] step of the drop, or 0
     "At each step drop exactly `ranks[l]` of the rows left (Tukey 1947)"
     scores = check_scores(scores, 2)
@@ -49,7 +49,7 @@ def tolerance_region(
 
 # %% ../../nbs/theory/01_tolerance.ipynb #1275056d
 def smallest_n_cal(
-    alpha:float, # Risk per step, in (0, 1)
+    alpha:float|Fraction, # Risk per step, in (0, 1)
     steps:int=1, # Decoding steps, L
 )->int: # Calibration size
     "The smallest calibration size for which every step drops at least one score"
@@ -74,7 +74,7 @@ def smallest_alpha(
 
 # %% ../../nbs/theory/01_tolerance.ipynb #7c9197bf
 def check_feasible(
-    alpha:float, # Risk per step, in (0, 1)
+    alpha:float|Fraction, # Risk per step, in (0, 1)
     n_cal:int,   # Calibration size
     steps:int=1, # Decoding steps, L
 )->None:

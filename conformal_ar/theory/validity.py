@@ -18,7 +18,7 @@ def online_p_values(
     u:np.ndarray,                  # [..., m] independent uniform draws, to break ties
 )->np.ndarray: # [..., m] Small where a score is low
     "Rank of each new score among all before it: independent, uniform if exchangeable"
-    n, p = np.shape(calibration_scores)[-1], np.empty(np.shape(new_scores))
+    n, p = np.shape(calibration_scores)[-1], np.empty_like(new_scores, float)
     scores = np.concatenate([calibration_scores, new_scores], -1)
     for i in range(p.shape[-1]):
         before, score = scores[..., :n+i], scores[..., n+i, None]
@@ -60,7 +60,7 @@ def martingale(
     jump:float|None=None, # Share spread anew; 1/(100 + i) after pair i if None
 )->np.ndarray: # [..., m] Natural logarithm of the wealth after each pair
     "A test martingale: it ever reaches log(1/level) with probability at most the level"
-    log_accounts, path = EQUAL_PARTS, np.empty(np.shape(p))
+    log_accounts, path = EQUAL_PARTS, np.empty_like(p, float)
     for i in range(path.shape[-1]):
         log_accounts, path[..., i] = bet(log_accounts, p[..., i], jump or 1/(101 + i))
     return path
