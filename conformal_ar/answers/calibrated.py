@@ -113,6 +113,7 @@ class AnswerCalibration:
     settings, functions = (), () # what is saved, and functions beside group
     needed = () # functions that cannot be left out when it is loaded
     group = _found = None
+    lost = {} # functions that were not given again, by their names
 
     def __init_subclass__(cls): LOADABLE.append(cls)
 
@@ -150,6 +151,7 @@ class AnswerCalibration:
             if name in ("group", *cls.needed) or name in functions:
                 functions[name] = same_function(path, name, was, functions.get(name))
         own = cls(**kept["settings"] | functions)
+        own.lost = {f: n for f, n in kept["functions"].items() if f not in functions}
         own._found = {group_label(f["group"]): Level(
             f["threshold"], Guarantee(**f["guarantee"]), np.array(f["scores"]))
             for f in kept["found"]}

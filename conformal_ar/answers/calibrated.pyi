@@ -65,6 +65,7 @@ class AnswerCalibration:
     needed: Any
     group: Any
     _found: Any
+    lost: Any
     def __init_subclass__(cls): ...
     @property
     def guarantees(self) -> dict:

@@ -17,13 +17,14 @@ from fastcore.basics import patch
 from .calibrated import (
     AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured)
 from .tables import (
-    AnswerTable, draws_table, read_answers, references_of)
+    AnswerTable, draws_table, read_answers, read_judgement, references_of)
 from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.draw_values import RULES
 from ..theory.guarantee import Guarantee, wilson_upper, one_risk
-from ..theory.risk import learn_then_test, losses_at, missed_share
+from ..theory.risk import (
+    learn_then_test, losses_at, missed_share, set_apart)
 
 # %% ../../nbs/answers/02_samples.ipynb #77f0acdc
 class SampledSets(AnswerCalibration):
@@ -44,8 +45,8 @@ class SampledSets(AnswerCalibration):
         confidence:float|None=None, # Over calibration sets; None: on average
         rule:str="count",         # One of RULES
         draws:int|None=None, # Most of an input; None: all of a table, 20 of generate
-        right:Callable|None=None, # Of an answer and a reference; None: are they equal?
-        same:Callable|None=None,  # Of one text, or of two: what is the same answer?
+        right:Callable|None=None, # Of an answer and a reference: yes? None: equality
+        same:Callable|None=None,  # A key of one text, or of two texts: the same?
         sames:Sequence|None=None, # In its place: some to choose from, with confidence
         floor:float|None=None,    # Least score of a member; from other data
         floors:Sequence|None=None, # In its place: some to choose from, with confidence
@@ -69,6 +70,11 @@ class SampledSets(AnswerCalibration):
         if abstain and (risk is not None or rule in ("count", "score")):
             raise ValueError("abstain= goes with a coverage, and with a rule that "
                              "knows how sure it is: agree, max, sum or share")
+        if had is None and (None not in (floor, floors) or None not in (same, sames)):
+            raise ValueError("give floor or floors, and same or sames")
+        if floors is not None: floors = [float(f) for f in floors]
+        if sames is not None: sames = [*sames]
+        if [] in (floors, sames): raise ValueError("floors=[] or sames=[]: none to try")
         if (len(self.shares) > 1 or "size" in self.shares or floors or sames) and (
             confidence is None): raise ValueError("two risks, sizes, floors and sames "
             "are tested: give a confidence, such as 0.9")
@@ -90,9 +96,13 @@ def read(self:SampledSets,
     names:dict|None=None, # Of columns
 )->AnswerTable:
     "A table of draws"
+    return read_answers(data, "input", "answer", *["score"]*self.scored, names=names)
+
+@patch(as_prop=True)
+def scored(self:SampledSets)->bool:
+    "Are scores needed?"
     floored = any(f is not None for f in (self.floor, self.floors))
-    scored = floored or self.rule in ("max", "sum", "score")
-    return read_answers(data, "input", "answer", *["score"]*scored, names=names)
+    return floored or self.rule in ("max", "sum", "score")
 
 # %% ../../nbs/answers/02_samples.ipynb #vals0000
 @patch
@@ -114,11 +124,16 @@ def reference_values(self:SampledSets,
 )->list: # [n] of arrays: the highest value of an answer that is right for a reference
     "At which threshold each reference is found; −∞ for never"
     equal, found = self.right or (lambda answer, reference: answer == reference), []
+    if "right" in table.columns and self.right is not None: raise ValueError(
+        "there are a function right= and a column 'right': give one of them")
+    if "right" not in table.columns and "right" in self.lost: raise ValueError(
+        f"what is acceptable was decided by right={self.lost['right']}: give it again "
+        "to load, to measure")
     for i, (rows, value) in enumerate((r[m], v[m]) for r, v, m in zip(*drawn[:3])):
         if "right" in table.columns: match = [table.columns["right"][rows]]
         else:
             texts = [table.columns["answer"][r] for r in rows]
-            match = [np.array([bool(equal(t, r)) for t in texts], bool)
+            match = [np.array([read_judgement(equal(t, r)) for t in texts], bool)
                      for r in references_of(table, i)]
         found.append(np.array([value[m].max(initial=-np.inf) for m in match]))
     return found
@@ -221,7 +236,7 @@ def _risk_fit(self:SampledSets, table, drawn):
 # %% ../../nbs/answers/02_samples.ipynb #a1c00041
 @patch
 def _fit_chosen(self:SampledSets, table, had):
-    apart, found = np.random.default_rng(self.seed).random(len(table)) < 1/3, []
+    apart, found = set_apart(len(table), self.seed), []
     steps = np.linspace(0, 1, 100)
     for at in product(self.floors or [self.floor], self.sames or [self.same]):
         drawn = self.values(table, new=True, floor=at[0], same=at[1])
@@ -321,6 +336,9 @@ def sample(self:SampledSets,
         if len(new) != len(left): raise ValueError("generate(inputs, n, seeds) must "
             f"give a list for each of {len(left)} inputs; it gave {len(new)}")
         for i, some in zip(left, new): found[i] += _texts(some, n, inputs[i])
+        if self.scored and any(isinstance(t, str) for f in found for t in f): raise (
+            ValueError(f"rule={self.rule!r} and floors need scores: generate must give "
+                       "(text, score) for each draw"))
         if stop: left = [i for i, d in zip(left, self._done(
             [inputs[i] for i in left], [found[i] for i in left])) if not d]
         if not left: break
@@ -362,7 +380,7 @@ def predict(self:SampledSets,
 )->list|AnswerSet:
     "Draw until the rule says enough"
     if np.isscalar(inputs): return self.predict([inputs])[0]
-    inputs = [*map(_input, inputs)]
+    if not (inputs := [*map(_input, inputs)]): return []
     each = list(dict.fromkeys(inputs))
     sets = self.apply(draws_table(each, self.sample(each, stop=True)))
     found = dict(zip(each, sets))

@@ -39,8 +39,8 @@ class SampledSets(AnswerCalibration):
         confidence: Over calibration sets; None: on average
         rule: One of RULES
         draws: Most of an input; None: all of a table, 20 of generate
-        right: Of an answer and a reference; None: are they equal?
-        same: Of one text, or of two: what is the same answer?
+        right: Of an answer and a reference: yes? None: equality
+        same: A key of one text, or of two texts: the same?
         sames: In its place: some to choose from, with confidence
         floor: Least score of a member; from other data
         floors: In its place: some to choose from, with confidence
@@ -55,6 +55,10 @@ class SampledSets(AnswerCalibration):
 
         data: As for read_answers
         names: Of columns"""
+        ...
+    @property
+    def scored(self) -> bool:
+        """Are scores needed?"""
         ...
     def values(self, table: AnswerTable, new: bool=False, **chosen) -> Drawn:
         """At which thresholds each draw is made or kept

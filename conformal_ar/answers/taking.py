@@ -19,6 +19,7 @@ from .tables import read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import (
+    set_apart,
     choose_cutoffs, fit_selection, SelectionRule)
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73
@@ -57,13 +58,18 @@ def calibrate(self:Selection,
 )->Selection:
     "From judged answers; `ValueError` where none has a score, or no threshold passes"
     scores, right = judged(scores, right, names)
+    if other is not None and self.error is None: raise ValueError(
+        "other= goes with error=, not with fdr=")
     cutoffs = None
     if self.fdr is None:
         if other is None:
-            apart = np.random.default_rng(seed).random(len(scores)) < 1/3
+            apart = set_apart(len(scores), seed)
+            if apart.all() or not apart.any(): raise ValueError(
+                f"{len(scores)} answers are too few for two parts: give more, or other")
             tuning = scores[apart], right[apart]
             scores, right = scores[~apart], right[~apart]
-        else: tuning = judged(*other) if isinstance(other, tuple) else judged(other)
+        else: tuning = judged(*other) if isinstance(other, tuple) else (
+            judged(other, names=names))
         cutoffs = choose_cutoffs(*tuning, self.error)
     rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
@@ -81,6 +87,10 @@ def judged(
     "Scores and labels; `ValueError` where they differ in number or are no labels"
     if right is None:
         table = read_answers(scores, "score", "right", names=names)
+        if again := len(table.owner) - len(table): warn_caller(
+            f"{again} of {len(table.owner)} rows are of inputs that other rows have: "
+            "answers to one input are right or wrong together, and more of those taken "
+            "may be wrong than asked; give one row of each input")
         return table.columns["score"], table.columns["right"]
     scores, right = check_scores(scores), np.asarray(right)
     if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
@@ -108,9 +118,10 @@ def take(self:Selection,
 def evaluate(self:Selection,
     scores:object, # As for calibrate
     right:Sequence|None=None, # [m] without a table
+    names:dict|None=None,     # Of columns
 )->Selected:
     "Take answers whose labels are known, which are one list, and count"
-    scores, right = judged(scores, right)
+    scores, right = judged(scores, right, names)
     taken = self.take(scores)
     return Selected(len(scores), int(taken.sum()), int((taken & ~right).sum()),
                     self.guarantee)

@@ -35,11 +35,12 @@ class Selection(AnswerCalibration):
         scores: A table with scores, or [m] scores; for fdr the whole list
         names: Of columns"""
         ...
-    def evaluate(self, scores: object, right: Sequence | None=None) -> Selected:
+    def evaluate(self, scores: object, right: Sequence | None=None, names: dict | None=None) -> Selected:
         """Take answers whose labels are known, which are one list, and count
 
         scores: As for calibrate
-        right: [m] without a table"""
+        right: [m] without a table
+        names: Of columns"""
         ...
 def judged(scores: object, right: Sequence | None=None, names: dict | None=None) -> tuple:
     """Scores and labels; `ValueError` where they differ in number or are no labels

@@ -159,47 +159,6 @@ def best_answers(
         out[o].setdefault(product, Answer(product, float(sums[r]), text))
     return [[*answers.values()] for answers in out]
 
-# %% ../../nbs/chem/05_edit_answers.ipynb #029ce960
-def save_edits(
-    net:EditNet, # On any device, in any dtype
-    folder:str|Path, # Made if need be
-):
-    "Write a model, its matrices in 8 bits with a scale for each row"
-    folder, kept = Path(folder), {}
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, p in net.state_dict().items():
-        kept[name] = p = p.detach().float().cpu()
-        if p.ndim == 2:
-            scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/127).bfloat16()
-            kept[name] = (p/scale.float()).round().to(torch.int8)
-            kept[f"{name}.scale"] = scale
-        else: kept[name] = p.bfloat16()
-    save_file(kept, folder/"model.safetensors")
-    text = json.dumps(asdict(net.config), indent=1) + "\n"
-    (folder/"edits.json").write_text(text, encoding="utf-8")
-
-# %% ../../nbs/chem/05_edit_answers.ipynb #c7c14eb0
-def load_edits(
-    folder:str|Path|None=None, # Of save_edits; None: the shipped model
-    engine:str|None=None, # Either onnx or torch; None: onnx where the extra is there
-    device:str|None=None, # Of the network, such as cuda, for many sources; None: cpu
-)->EditScripts:
-    "Read a model; it computes in float32, rules and search are the host's"
-    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
-    folder = folder or here.parents[1]/"models/reactions"
-    config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
-    kept = load_file(Path(folder)/"model.safetensors")
-    kept = {k: w.float() for k, w in kept.items()}
-    weights = {k: w*kept.get(f"{k}.scale", 1.) for k, w in kept.items()
-               if not k.endswith(".scale")}
-    config = EditConfig(**config)
-    device = choose_device(device or "cpu")
-    if device.type == "cpu" and chosen_engine(engine) != "torch" and has_onnx():
-        return EditScripts(CompiledEdits(config, weights))
-    net = EditNet(config)
-    net.load_state_dict(weights)
-    return EditScripts(net.to(device))
-
 # %% ../../nbs/chem/05_edit_answers.ipynb #ed970007
 class EditGraphs(Seq2SeqGraphs):
     "The model of edits as graphs: `config` of EditConfig, `weights` by name, as arrays"
@@ -300,3 +259,44 @@ class CompiledEdits:
         found = self.engine.step(past, memory, owner, rows=rows, tokens=tokens,
                                  slots=slots)
         return torch.from_numpy(found.pop("logits"))[:, None], found
+
+# %% ../../nbs/chem/05_edit_answers.ipynb #029ce960
+def save_edits(
+    net:EditNet, # On any device, in any dtype
+    folder:str|Path, # Made if need be
+):
+    "Write a model, its matrices in 8 bits with a scale for each row"
+    folder, kept = Path(folder), {}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, p in net.state_dict().items():
+        kept[name] = p = p.detach().float().cpu()
+        if p.ndim == 2:
+            scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/127).bfloat16()
+            kept[name] = (p/scale.float()).round().to(torch.int8)
+            kept[f"{name}.scale"] = scale
+        else: kept[name] = p.bfloat16()
+    save_file(kept, folder/"model.safetensors")
+    text = json.dumps(asdict(net.config), indent=1) + "\n"
+    (folder/"edits.json").write_text(text, encoding="utf-8")
+
+# %% ../../nbs/chem/05_edit_answers.ipynb #c7c14eb0
+def load_edits(
+    folder:str|Path|None=None, # Of save_edits; None: the shipped model
+    engine:str|None=None, # Either onnx or torch; None: onnx where the extra is there
+    device:str|None=None, # Of the network, such as cuda, for many sources; None: cpu
+)->EditScripts:
+    "Read a model; it computes in float32, rules and search are the host's"
+    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
+    folder = folder or here.parents[1]/"models/reactions"
+    config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
+    kept = load_file(Path(folder)/"model.safetensors")
+    kept = {k: w.float() for k, w in kept.items()}
+    weights = {k: w*kept.get(f"{k}.scale", 1.) for k, w in kept.items()
+               if not k.endswith(".scale")}
+    config = EditConfig(**config)
+    device = choose_device(device or "cpu")
+    if device.type == "cpu" and chosen_engine(engine) != "torch" and has_onnx():
+        return EditScripts(CompiledEdits(config, weights))
+    net = EditNet(config)
+    net.load_state_dict(weights)
+    return EditScripts(net.to(device))

@@ -67,19 +67,6 @@ def best_answers(ar: EditScripts, sources: list, floor: float=-10.0, max_candida
     floor: Least score, nats
     max_candidates: Most unfinished prefixes of a source"""
     ...
-def save_edits(net: EditNet, folder: str | Path):
-    """Write a model, its matrices in 8 bits with a scale for each row
-
-    net: On any device, in any dtype
-    folder: Made if need be"""
-    ...
-def load_edits(folder: str | Path | None=None, engine: str | None=None, device: str | None=None) -> EditScripts:
-    """Read a model; it computes in float32, rules and search are the host's
-
-    folder: Of save_edits; None: the shipped model
-    engine: Either onnx or torch; None: onnx where the extra is there
-    device: Of the network, such as cuda, for many sources; None: cpu"""
-    ...
 class EditGraphs(Seq2SeqGraphs):
     """The model of edits as graphs: `config` of EditConfig, `weights` by name, as arrays"""
     read_layers: Any
@@ -106,3 +93,16 @@ class CompiledEdits:
     def __call__(self, memory, tokens, slots, past, owner, kept):
         """[R, 1, 28 + n] logits of the next tokens; keys and values"""
         ...
+def save_edits(net: EditNet, folder: str | Path):
+    """Write a model, its matrices in 8 bits with a scale for each row
+
+    net: On any device, in any dtype
+    folder: Made if need be"""
+    ...
+def load_edits(folder: str | Path | None=None, engine: str | None=None, device: str | None=None) -> EditScripts:
+    """Read a model; it computes in float32, rules and search are the host's
+
+    folder: Of save_edits; None: the shipped model
+    engine: Either onnx or torch; None: onnx where the extra is there
+    device: Of the network, such as cuda, for many sources; None: cpu"""
+    ...

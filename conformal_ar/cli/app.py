@@ -20,8 +20,9 @@ from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from .command_line import (
     explain_error, guarantee_text, opened_calibration, shortened)
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
-from ..jobs.file_blocks import (
-    SetRecords, check_one_by_one, judge, placed, set_record, sum_up, member_rows)
+from ..jobs.file_blocks import member_rows
+from ..jobs.batch_functions import (
+    SetRecords, check_one_by_one, judge, placed, set_record, sum_up)
 from ..procedures.procedure import at_coverage, ModelCalibration, Procedure
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet

@@ -4,30 +4,24 @@
 
 # %% auto #0
 __all__ = ['FileBlocks', 'open_blocks', 'check_column', 'digest', 'write_manifest', 'BlockWriter', 'read_blocks', 'interruptible',
-           'member_rows', 'own_columns', 'sets_csv', 'check_one_by_one', 'PredictBatches', 'set_record', 'judge',
-           'placed', 'SetRecords', 'sum_up']
+           'member_rows', 'own_columns', 'sets_csv']
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #96c4753f
-import io, json, warnings
+import io, json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Callable, Iterable, Iterator
-
 import numpy as np
 from fastcore.basics import patch
-
-from ..files.csv_jsonl import (
+from conformal_ar.files.csv_jsonl import (
     BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows,
-    jsonl_text, table_start, Input, input_error)
+    jsonl_text, table_start)
 from ..files.whole_files import (
     check_writable, jsonable, only_one, write_text)
-from ..procedures.procedure import load, Procedure
-from ..procedures.saving import calibration_file, read_calibration
-from ..search.sets import Abstention, PredictionSet
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):
@@ -288,196 +282,3 @@ def sets_csv(
     tail = [c for c in _tail if c not in _classes or c in own]
     columns = _head + users + tail + last
     return csv_text([{c: row.get(c) for c in columns} for row in rows], header)
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #6117d5f8
-def _halved(procedure, inputs):
-    "As predict; an exception in place of a set where an input alone makes one"
-    try: return procedure.predict(inputs) if inputs else []
-    except Exception as e:
-        if len(inputs) == 1: return [e]
-    half = len(inputs)//2
-    return _halved(procedure, inputs[:half]) + _halved(procedure, inputs[half:])
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #55ef801e
-def check_one_by_one(procedure:Procedure|dict): # Itself
-    "`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"
-    settings = procedure if isinstance(procedure, dict) else vars(procedure)
-    if settings.get("fdr") is not None: raise ValueError(
-        "fdr is about a whole list, not about inputs one by one or in batches: predict "
-        "the list at once, or calibrate select(error=...), which takes one at a time")
-    return procedure
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #14c3c600
-def predict_each(procedure:Procedure, inputs:list)->list: # Of sets, or exceptions
-    "A set of a calibrated `procedure` for each of `inputs` [n] that has one"
-    found = _halved(check_one_by_one(procedure), inputs)
-    odd = [e for e in found if not isinstance(e, (ValueError, TypeError))]
-    if odd and all(isinstance(e, Exception) for e in odd): raise odd[0]
-    return found
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #070e5092
-def _plain(column):
-    "A column as a list, and what is in it as lists"
-    values = column.tolist() if isinstance(column, np.ndarray) else column
-    return [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #d945d6a1
-def _columns(s):
-    "A set, or an exception, as columns that have the same types in all rows"
-    if isinstance(s, Exception):
-        return dict(size=0, texts=[], probabilities=[], p_values=[], open=[],
-                    truncated=False, certified=False, error=input_error(s))
-    p_values = [] if s.p_values is None else s.p_values.tolist()
-    return dict(size=len(s), texts=list(s), probabilities=s.probabilities.tolist(),
-                p_values=p_values, open=[] if s.open is None else s.open.tolist(),
-                truncated=s.truncated, certified=s.certified, error="")
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #59dcc23d
-class PredictBatches:
-    "Sets for batches of rows, by a calibration that each worker loads once"
-    def __init__(self,
-        folder:str,          # Of the calibration
-        make_model:Callable, # Gives the model that it was calibrated with
-        column:str="input",  # Of the inputs
-        **functions,         # For load: group, canonicalize
-    ):
-        self.folder, self.make_model = str(Path(folder).resolve()), make_model
-        self.column, self.functions = column, functions
-        check_one_by_one(read_calibration(folder)["settings"])
-        self.digest = digest(calibration_file(folder)) # for caches: it may be changed
-
-    def __getstate__(self):
-        return {k: v for k, v in vars(self).items() if k != "procedure"}
-
-    @cached_property
-    def procedure(self): return load(self.folder, self.make_model(), **self.functions)
-
-    def __call__(self, batch):
-        sets = predict_each(self.procedure, _plain(batch[self.column]))
-        rows, names = [_columns(s) for s in sets], _columns(ValueError())
-        return {**batch, **{c: [row[c] for row in rows] for c in names}}
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #7b26901c
-def set_record(
-    x:Input,                   # What was asked
-    s:PredictionSet|None=None, # Its set; None: there is none
-    cleaned:str|None=None,     # What the model read, if that may be another text
-    error:str|None=None,       # Why there is no set
-)->dict: # As JSON
-    "What comes out for an input: its set, or what is wrong with it"
-    def short(values): return [float(f"{v:.6g}") for v in values]
-    out = dict(line=x.line, input=x.text)
-    if x.columns: out["columns"] = x.columns
-    if s is None: return out | dict(error=error)
-    if cleaned is not None: out["cleaned"] = cleaned
-    if isinstance(s, Abstention): return out | dict(abstained=True)
-    out |= dict(size=len(s), texts=list(s), probabilities=short(s.probabilities))
-    if s.p_values is not None: out["p_values"] = short(s.p_values)
-    if s.open is not None: out["open"] = s.open.tolist()
-    out["truncated"] = s.truncated
-    if not hasattr(s, "strings"): return out
-    out |= dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
-    return out | getattr(s, "more", {})
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #237019e9
-def judge(
-    procedure:object, # Calibrated
-    text:str,         # As the model reads it
-    candidate:str,    # As the model writes it
-)->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
-    "What a calibration says of a candidate, a member or not; few give ranks"
-    found = {} # where a procedure keeps no scores
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        if hasattr(procedure, "check_steps"):
-            (p, rank), = procedure.check_steps([text], [candidate])
-            found = dict(candidate_p_value=p, candidate_rank=rank or None)
-        elif getattr(procedure, "nested", False):
-            found = dict(candidate_p_value=procedure.p_values(text, candidate)[0])
-    if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
-    return found, [str(w.message) for w in said]
-
-def placed(found:dict, candidate:str, s:PredictionSet)->dict:
-    "What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"
-    inside = candidate in s
-    if inside and "candidate_rank" in found: # by all ways to it, as members are
-        found = found | dict(candidate_rank=1 + s.line_of(candidate))
-    return dict(candidate_in_set=inside) | found
-
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #9cac5dc0
-class SetRecords:
-    "Makes records for rows of a file, by a calibration that is loaded once"
-    def __init__(self,
-        make:Callable,  # Gives the calibrated procedure
-        take:Callable,  # Rows of a block to inputs
-        read:Callable,  # Inputs and the model to (input, text), line to error, notes
-        cleaned:bool=False, # Say what the model read, even where that was typed?
-        show:Callable|None=None, # Is called with each line and its set
-        candidate:Callable=lambda x, text: None, # Of an input: what its line proposes
-        check:Callable|None=None, # As judge, of a text and a candidate; None: judge
-    ):
-        self.procedure, self.take, self.read = make(), take, read
-        self.cleaned, self.show, self.candidate = cleaned, show, candidate
-        self.check = check or partial(judge, self.procedure)
-
-    def records(self, rows:list)->list: # Of dictionaries
-        "Records of `rows` (line, row), one input at a time"
-        return self.of_inputs(self.take(rows), partial(predict_each, self.procedure))
-
-    def _judged(self, x, text, s):
-        "What is said of the candidate of a line, and notes"
-        try:
-            candidate = self.candidate(x, text)
-            if candidate is None or isinstance(s, Abstention): return {}, []
-            found, notes = self.check(text, candidate)
-        except Exception as e: return {}, [f"candidate: {input_error(e)}"]
-        return placed(found, candidate, s), notes
-
-    def of_inputs(self,
-        inputs:list,      # Of Input
-        predict:Callable, # Texts to sets, or exceptions, all at once or one by one
-    )->list: # A dictionary for each input
-        "Records of inputs, none of them lost"
-        good, bad, notes = self.read(inputs, self.procedure.model)
-        sets, found = predict([text for _, text in good]) if good else [], {}
-        for (x, text), s in zip(good, sets):
-            if isinstance(s, Exception): bad[x.line] = input_error(s)
-            else:
-                found[x.line] = set_record(
-                    x, s, text if self.cleaned or text != x.text else None)
-                more, said = self._judged(x, text, s)
-                found[x.line] |= more
-                notes += [(x.line, note) for note in said]
-            if self.show and x.line in found: self.show(x.line, s)
-        for line, note in notes:
-            if line in found: found[line].setdefault("notes", []).append(note)
-        return [found.get(x.line) or set_record(x, error=bad[x.line]) for x in inputs]
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #f67eb79e
-def sum_up(records:Iterable[dict])->str:
-    "How many sets `records` have, and of which sizes; at least one, read one by one"
-    sizes, n, cut, abstained, judged = [], 0, 0, 0, []
-    for n, r in enumerate(records, 1):
-        abstained += "abstained" in r
-        cut += r.get("truncated", False)
-        if "size" in r: sizes.append(r["size"])
-        if "candidate_in_set" in r: judged.append(r["candidate_in_set"])
-    head = f"sets for {len(sizes) + abstained:,} of {n:,} inputs: "
-    if not sizes: return f"{head}all abstained"
-    more = f", {abstained:,} abstained" if abstained else ""
-    mean, median, most = np.mean(sizes), np.median(sizes), max(sizes)
-    if judged: more += f"; {sum(judged):,} of {len(judged):,} candidates in their sets"
-    return (f"{head}mean size {mean:.1f}, median {median:g}, largest {most:,}; "
-            f"{sizes.count(0):,} empty, {cut:,} truncated{more}")
-
-# %% ../../nbs/jobs/00_file_blocks.ipynb #57346b6c
-@patch
-def records(self:PredictBatches, rows:list)->list: # Of dictionaries
-    "What is found for `rows` (line, row) of a file, and what is wrong with them"
-    good = [row for _, row in rows if not isinstance(row, BadRow)]
-    names = dict.fromkeys([self.column, *(c for row in good for c in row)])
-    found = self({c: [row.get(c) for row in good] for c in names}) if good else {}
-    each = iter(zip(*found.values()))
-    return [dict(line=line) | (dict(error=str(row)) if isinstance(row, BadRow)
-                               else dict(zip(found, next(each)))) for line, row in rows]

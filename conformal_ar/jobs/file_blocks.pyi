@@ -6,9 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Callable, Iterable, Iterator
 import numpy as np
-from ..files.csv_jsonl import Input
-from ..procedures.procedure import Procedure
-from ..search.sets import PredictionSet
 def _lines(data):
     """Bytes as lines; they end at any of the three line ends"""
     ...
@@ -113,89 +110,4 @@ def sets_csv(records: list, own: list | None=None, header: bool=True, more: dict
     own: Names of the user's columns; None: those of these records
     header: Write it?
     more: As of member_rows; these columns are the last"""
-    ...
-def _halved(procedure, inputs):
-    """As predict; an exception in place of a set where an input alone makes one"""
-    ...
-def check_one_by_one(procedure: Procedure | dict):
-    """`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"""
-    ...
-def predict_each(procedure: Procedure, inputs: list) -> list:
-    """A set of a calibrated `procedure` for each of `inputs` [n] that has one"""
-    ...
-def _plain(column):
-    """A column as a list, and what is in it as lists"""
-    ...
-def _columns(s):
-    """A set, or an exception, as columns that have the same types in all rows"""
-    ...
-class PredictBatches:
-    """Sets for batches of rows, by a calibration that each worker loads once"""
-    column: Any
-    digest: Any
-    folder: Any
-    functions: Any
-    make_model: Any
-    def __init__(self, folder: str, make_model: Callable, column: str='input', **functions):
-        """folder: Of the calibration
-        make_model: Gives the model that it was calibrated with
-        column: Of the inputs"""
-        ...
-    def __getstate__(self): ...
-    @cached_property
-    def procedure(self): ...
-    def __call__(self, batch): ...
-    def records(self, rows: list) -> list:
-        """What is found for `rows` (line, row) of a file, and what is wrong with them"""
-        ...
-def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None, error: str | None=None) -> dict:
-    """What comes out for an input: its set, or what is wrong with it
-
-    x: What was asked
-    s: Its set; None: there is none
-    cleaned: What the model read, if that may be another text
-    error: Why there is no set"""
-    ...
-def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
-    """What a calibration says of a candidate, a member or not; few give ranks
-
-    procedure: Calibrated
-    text: As the model reads it
-    candidate: As the model writes it"""
-    ...
-def placed(found: dict, candidate: str, s: PredictionSet) -> dict:
-    """What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"""
-    ...
-class SetRecords:
-    """Makes records for rows of a file, by a calibration that is loaded once"""
-    candidate: Any
-    check: Any
-    cleaned: Any
-    procedure: Any
-    read: Any
-    show: Any
-    take: Any
-    def __init__(self, make: Callable, take: Callable, read: Callable, cleaned: bool=False, show: Callable | None=None, candidate: Callable=lambda x, text: None, check: Callable | None=None):
-        """make: Gives the calibrated procedure
-        take: Rows of a block to inputs
-        read: Inputs and the model to (input, text), line to error, notes
-        cleaned: Say what the model read, even where that was typed?
-        show: Is called with each line and its set
-        candidate: Of an input: what its line proposes
-        check: As judge, of a text and a candidate; None: judge"""
-        ...
-    def records(self, rows: list) -> list:
-        """Records of `rows` (line, row), one input at a time"""
-        ...
-    def _judged(self, x, text, s):
-        """What is said of the candidate of a line, and notes"""
-        ...
-    def of_inputs(self, inputs: list, predict: Callable) -> list:
-        """Records of inputs, none of them lost
-
-        inputs: Of Input
-        predict: Texts to sets, or exceptions, all at once or one by one"""
-        ...
-def sum_up(records: Iterable[dict]) -> str:
-    """How many sets `records` have, and of which sizes; at least one, read one by one"""
     ...

@@ -16,8 +16,9 @@ from typing import Callable, Iterator
 import numpy as np
 
 from conformal_ar.jobs.file_blocks import (
-    PredictBatches, BlockWriter, FileBlocks, check_column, digest, open_blocks,
-    read_blocks, write_manifest)
+    BlockWriter, FileBlocks, check_column, digest, open_blocks, read_blocks,
+    write_manifest)
+from .batch_functions import PredictBatches
 from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
 from ..search.autoregressive import optional

@@ -12,15 +12,13 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
-from .pairs import Pairs
 from .saving import Calibrated
-from ..search.sets import Hypotheses
 from ..theory.checks import check_risk
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
-from conformal_ar.theory.risk import (
-    learn_then_test, losses_at, missed_share, risk_threshold, step_losses, StepLosses,
-    tested_threshold)
+from ..theory.risk import (
+    learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses,
+    StepLosses, tested_threshold)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #471573ff
 def edit_row(
@@ -185,7 +183,7 @@ def joint_threshold(
     seed:int=0,           # Of the third that fixes the order of the tests
 )->tuple: # τ, −∞ where none passes; and how many pairs tested it
     "The highest threshold of which all risks pass (Learn then Test)"
-    apart = np.random.default_rng(seed).random(len(losses[0].start)) < 1/3
+    apart = set_apart(len(losses[0].start), seed)
     tuning, testing = ([s.of(np.flatnonzero(r)) for s in losses]
                        for r in (apart, ~apart))
     at = np.concatenate([s.at for s in tuning])
@@ -269,7 +267,7 @@ def check_risks(cp:Any):
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00020
 def found_texts(
     cp:Any,           # The procedure
-    table:Hypotheses, # Of any search
+    table:Any, # Hypotheses, of any search
 )->list: # [n] of scores, texts, and whether each is an open line
     "The members that a table has for each input"
     table = table.select(np.argsort(table.owner, kind="stable"))
@@ -283,8 +281,8 @@ def found_texts(
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00021
 def evaluate_losses(
     cp:Any,      # The procedure
-    pairs:Pairs, # For testing
-    table:Hypotheses, # The members of all sets
+    pairs:Any, # Pairs, for testing
+    table:Any, # Hypotheses, the members of all sets
 )->LossEvaluation: # Of several losses the last that the guarantee names
     "What sets achieved on test pairs"
     loss, = sorted(shares_of(cp), key=lambda k: k != "size")[-1:]
@@ -301,7 +299,7 @@ def evaluate_losses(
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00022
 def pair_losses(
     cp:Any,             # The procedure
-    pairs:Pairs,        # From read
+    pairs:Any,          # Pairs, from read
     scores:np.ndarray,  # [T] of their targets
     batch_size:int=256, # Of scoring, not of searches
     **kwargs,           # For the search

@@ -68,6 +68,6 @@ def draw_values(
         value = np.where(there, alike/np.maximum(there.sum(1), 1)[:, None], -np.inf)
     if rule in ("share", "score"): return DrawValues(value, member, 1 - value.max(1))
     after = confidences(kind, member, score, rule, draws or kind.shape[1])
-    value = np.where(there, -np.roll(after, 1, 1), -np.inf)
+    value = np.where(there, np.minimum(-np.roll(after, 1, 1), FIRST), -np.inf)
     value[:, 0] = np.where(there[:, 0], FIRST, -np.inf)
     return DrawValues(value, member, -after[:, -1])

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'hoeffding_bentkus_p_values',
-           'tested_threshold', 'learn_then_test', 'selection_p_values', 'benjamini_hochberg', 'choose_cutoffs',
-           'passing_cutoff', 'SelectionRule', 'fit_selection']
+           'tested_threshold', 'learn_then_test', 'set_apart', 'selection_p_values', 'benjamini_hochberg',
+           'choose_cutoffs', 'passing_cutoff', 'SelectionRule', 'fit_selection']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from dataclasses import dataclass
@@ -177,6 +177,14 @@ def learn_then_test(
     def p(tables): return np.max([*map(loss_p_values, tables, risks)], 0)
     order = np.argsort(p(tuning), kind="stable")
     return order[:fixed_order(p(losses)[order], confidence)]
+
+# %% ../../nbs/theory/08_risk.ipynb #apart001
+def set_apart(
+    n:int,      # Pairs
+    seed:int=0, # Of the choice
+)->np.ndarray: # [n] is it one of the third on which the order is chosen?
+    "Pairs set apart by chance, from a stream that no made-up data share"
+    return np.random.default_rng((seed, n, 1)).random(n) < 1/3
 
 # %% ../../nbs/theory/08_risk.ipynb #21123c85
 def selection_p_values(
