@@ -17,8 +17,9 @@ from ..files.csv_jsonl import Input, check_input, check_text
 from ..search.autoregressive import optional
 from ..tasks.reactions import BadReaction
 from conformal_ar.tasks.smiles_spellings import (
-    TOKEN, CleanInputs, canonical_molecule, has_maps, rdkit_modules, read_molecule,
-    remove_maps, smiles_tokens)
+    TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps,
+    smiles_tokens)
+from ..hf.masks import CleanInputs
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"

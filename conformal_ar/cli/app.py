@@ -89,7 +89,7 @@ class Opened:
             with _time_limit(cp.model, seconds): table = cp.search([text])
             last = [*self.tables.items()][1 - self.most:]
             self.tables = dict(last) | {text: (coverage, table)}
-        if reusable: table = cp.select(table, [text])
+        if reusable: table = cp.narrowed(table, [text])
         return cp.sets(table, [text])[0]
 
 # %% ../../nbs/cli/05_app.ipynb #b3578781

@@ -27,7 +27,7 @@ from conformal_ar.procedures.procedure import load
 from conformal_ar.search.beams import beam_search
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.additions import load_additions
-from conformal_ar.tasks.additions_model import (
+from conformal_ar.tasks.t5_training import (
     PAPER, SMILES_PRESETS, train_additions, train_smiles)
 from conformal_ar.tasks.reaction_files import load_reactions
 

@@ -89,7 +89,7 @@ class CausalState(NamedTuple):
 def _check_known(name):
     """`OSError` for what is neither a folder nor, asked once, a model of the hub"""
     ...
-def open_model(name: str, device: str | None=None, dtype: str | None=None, engine: str | None=None):
+def model_by_name(name: str, device: str | None=None, dtype: str | None=None, engine: str | None=None):
     """A model of the kind that its configuration names; no code is run
 
     name: A shipped name, a folder, or a hub id

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, Callable, Hashable, NamedTuple, Sequence
+from typing import Any, Callable, Hashable, Sequence
 
 import numpy as np
 import torch
@@ -487,13 +487,13 @@ def search(self:Procedure,
         lowest = np.where(everything[:, None], 1., lowest)
     table = self.searcher.find(
         self.model, inputs, lowest - self.margin, progress=progress, **kwargs)
-    if by_edges: table = self.select(table)
+    if by_edges: table = self.narrowed(table)
     if not self.nonempty: return table
     return fill_empty(self, table, inputs, progress=progress, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #70a2eac7
 @patch
-def select(self:Procedure,
+def narrowed(self:Procedure,
     table:Hypotheses,          # Decoded with thresholds that are at most these
     inputs:Sequence|None=None, # [n] what was asked, where groups are of inputs
 )->Hypotheses: # The rows that pass the thresholds of their own group
@@ -540,7 +540,7 @@ def fill_empty(cp:Procedure, table:Hypotheses, inputs:Sequence, **kwargs):
 # %% ../../nbs/procedures/02_procedure.ipynb #b8f888ca
 @patch
 def sets(self:Procedure,
-    table:Hypotheses, # The members of all sets, of search or select
+    table:Hypotheses, # The members of all sets, of search or narrowed
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
     "The prediction sets in a table, with p-values where one threshold makes them"

@@ -185,7 +185,7 @@ class Procedure(Calibration):
         inputs: [n] inputs
         progress: Show a progress bar?"""
         ...
-    def select(self, table: Hypotheses, inputs: Sequence | None=None) -> Hypotheses:
+    def narrowed(self, table: Hypotheses, inputs: Sequence | None=None) -> Hypotheses:
         """The sets of this calibration, from a table decoded more loosely
 
         table: Decoded with thresholds that are at most these
@@ -205,7 +205,7 @@ class Procedure(Calibration):
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 
-        table: The members of all sets, of search or select
+        table: The members of all sets, of search or narrowed
         inputs: [n] what was asked"""
         ...
     @overload

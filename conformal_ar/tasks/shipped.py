@@ -24,7 +24,7 @@ from ..procedures.pairs import Probe
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
-from .smiles_spellings import CleanInputs
+from ..hf.masks import CleanInputs
 from .task import TASKS
 
 # %% ../../nbs/tasks/14_shipped.ipynb #a843a3fd

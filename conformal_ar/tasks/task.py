@@ -182,8 +182,8 @@ class Task(TaskShown):
         folder:str|Path|None=None, # Of another model of its kind
     ): # Autoregressor
         "The model that comes with the package, or one in a folder"
-        from conformal_ar.hf.causal import open_model
-        return open_model(folder or self.name, device, dtype, engine)
+        from conformal_ar.hf.causal import model_by_name
+        return model_by_name(folder or self.name, device, dtype, engine)
 
     def procedure(self, kind:type)->type:
         "The class that does for this task what the procedure `kind` does"
@@ -232,12 +232,12 @@ class AdditionsTask(Task):
             f"the generator draws no sums of {m} and {n} digits"]*odd
 
     def clean(self, model:object):
-        from conformal_ar.tasks.smiles_spellings import CleanInputs
+        from conformal_ar.hf.masks import CleanInputs
         if isinstance(model, CleanInputs): return model
         return CleanInputs(model, self.clean_input)
 
     def train(self, *args, **options):
-        from conformal_ar.tasks.additions_model import train_additions
+        from conformal_ar.tasks.t5_training import train_additions
         return train_additions(*args, **options)
 
 # %% ../../nbs/tasks/00_task.ipynb #10fbd10f
@@ -276,5 +276,5 @@ def open_model(
     if name in TASKS: return TASKS[name].open(device)
     own = next((task for task in TASKS.values() if task.opens(name)), None)
     if own: return own.open(device, folder=name)
-    from conformal_ar.hf.causal import open_model
-    return open_model(name, device)
+    from conformal_ar.hf.causal import model_by_name
+    return model_by_name(name, device)

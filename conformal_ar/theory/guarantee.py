@@ -27,7 +27,7 @@ KINDS = ("marginal", "group", "pac", "post-hoc", "weighted", "adaptive", "fdr",
 @dataclass(frozen=True, repr=False)
 class Guarantee:
     "A set contains the target with probability at least `coverage`"
-    coverage:float              # Guaranteed probability, in [0, 1]
+    coverage:float # Guaranteed probability, in [0, 1]; 1 − the mean loss, for 'risk'
     kind:str                    # One of KINDS
     n_cal:int                   # Calibration pairs; the group's, for 'group'
     k:int                       # Calibration scores dropped, over all steps
@@ -138,8 +138,8 @@ def clopper_pearson_interval(
 
 # %% ../../nbs/theory/03_guarantee.ipynb #2e628788
 def wilson_upper(
-    successes:int, # Observed
-    n:int,         # Trials
+    successes:float, # Observed
+    n:float,         # Trials
     errors:float=3., # Standard errors
 )->float: # Of n trials
     "So many successes may there be with that many standard errors (Wilson 1927)"

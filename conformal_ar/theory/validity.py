@@ -7,7 +7,6 @@ __all__ = ['LEANINGS', 'EQUAL_PARTS', 'online_p_values', 'bet', 'martingale', 'c
 
 # %% ../../nbs/theory/05_validity.ipynb #0723daf4
 import numpy as np
-import scipy
 
 from .guarantee import Guarantee
 
