@@ -14,7 +14,6 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 WALKED = "hf/02_supported"
-LATER = {"hf/13_accelerator"} # makes a device with what a later PyTorch than the lowest has
 
 def run(*command, **kwargs): return subprocess.run([*map(str, command)], check=True, cwd=root, **kwargs)
 
@@ -42,7 +41,7 @@ def whole(name, pages):
         if extras == "onnx": run(programs/"conformal-ar", "demo")
     if name == "lowest" and not pages:
         all_pages = (o.relative_to(root/"nbs").with_suffix("").as_posix() for o in (root/"nbs").rglob("*.ipynb"))
-        pages = sorted(o for o in all_pages if o not in LATER and not re.search(r"(^|/)[_.]", o))
+        pages = sorted(o for o in all_pages if not re.search(r"(^|/)[_.]", o))
     return subprocess.run([programs/"python", root/".ci/test.py", "--setting", "native", *pages]).returncode
 
 def walk(pages):

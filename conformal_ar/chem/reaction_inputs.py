@@ -259,6 +259,14 @@ def _radical(molecule):
     said = f"{molecule!r} is a radical: are hydrogens missing in its brackets?"
     return [said]*(odd and len(atoms) > 1)
 
+def _axial(source):
+    "A note where marks of an axis are lost, as those of an allene, or none"
+    Chem, rdBase = rdkit_modules()
+    if not re.search(r"\[C@@?(AL\d)?(:\d+)?\]", source): return []
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
+    lost = any(a.GetDegree() == 2 and a.GetChiralTag() for a in mol.GetAtoms())
+    return ["the mark of an axis, as in C=[C@]=C, is left out"]*lost
+
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #a7c05702
 MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted
 
@@ -293,6 +301,7 @@ def clean_source(
     source, named = read_names(source)
     source, ions = as_ions(source.replace("[HH]", "[H][H]")) # two spellings of it
     check_source(source)
+    notes += _axial(source)
     if has_maps(source):
         source = remove_maps(source)
         notes.append("atom maps were removed")

@@ -74,6 +74,9 @@ _organic: Any
 def _radical(molecule):
     """A note where a molecule is a radical, or none"""
     ...
+def _axial(source):
+    """A note where marks of an axis are lost, as those of an allene, or none"""
+    ...
 MOST_ATOMS: int
 def _atoms(source):
     """How many atoms are written"""

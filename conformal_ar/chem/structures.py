@@ -159,7 +159,17 @@ def _smiles(blocks):
     try: mols = [read_block(b) for b in blocks]
     except ValueError as e: return f"{UNREAD}{e}"
     text = ".".join(rdkit_modules()[0].MolToSmiles(m) for m in mols)
-    return canonical(text) or text
+    return _mixed(mols) or canonical(text) or text
+
+def _mixed(mols):
+    "CXSMILES where drawings stand for several stereoisomers each, else nothing"
+    kinds = {g.GetGroupType().name for m in mols for g in m.GetStereoGroups()}
+    if not kinds - {"STEREO_ABSOLUTE"}: return ""
+    Chem, whole = rdkit_modules()[0], mols[0]
+    for m in mols[1:]: whole = Chem.CombineMols(whole, m)
+    for a in whole.GetAtoms(): a.SetAtomMapNum(0)
+    groups = int(Chem.CXSmilesFields.CX_ENHANCEDSTEREO)
+    return Chem.MolToCXSmiles(whole, Chem.SmilesWriteParams(), groups)
 
 def _row(data, **own):
     "An entry as a row, its data beside what is read from it"

@@ -15,6 +15,7 @@ import torch
 from fastcore.basics import patch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.weak import WeakTensorKeyDictionary
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
@@ -56,15 +57,16 @@ class Tape(TorchDispatchMode):
     "Notes operations while it is on; a call repeats them"
     def __init__(self):
         super().__init__()
-        self.calls, self.made = [], {} # a tensor and its number, by identity
+        self.calls = []
+        self.made = WeakTensorKeyDictionary() # torch 2.4 returns none that is held
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        def number(x): return self.made.get(id(x), [x])[-1]
+        def number(x): return self.made.get(x, x) if isinstance(x, torch.Tensor) else x
         asked = tree_map(number, (args, kwargs or {}))
         out = func(*args, **kwargs or {})
         new = [x for x in tree_leaves(out) if isinstance(x, torch.Tensor)]
         numbers = [(len(self.calls), i) for i in range(len(new))]
-        self.made |= {id(x): (x, _Made(n)) for n, x in zip(numbers, new)}
+        self.made.update({x: _Made(n) for n, x in zip(numbers, new)})
         self.calls.append((func, *asked, numbers))
         return out
 
