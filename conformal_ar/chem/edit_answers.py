@@ -5,15 +5,6 @@
 # %% auto #0
 __all__ = ['EditScripts', 'best_answers', 'save_edits', 'load_edits']
 
-# %% ../../nbs/chem/05_edit_answers.ipynb #mgimports
-from dataclasses import asdict
-import numpy as np
-import torch
-from onnx import TensorProto
-from .edit_model import FEATURES, FIRST, RELATIONS, EditConfig
-from ..hf.graphs import Seq2SeqGraphs
-from ..hf.onnx import Engine
-
 # %% ../../nbs/chem/05_edit_answers.ipynb #5285cf1a
 import json
 from dataclasses import asdict, dataclass, replace
@@ -159,107 +150,6 @@ def best_answers(
         out[o].setdefault(product, Answer(product, float(sums[r]), text))
     return [[*answers.values()] for answers in out]
 
-# %% ../../nbs/chem/05_edit_answers.ipynb #ed970007
-class EditGraphs(Seq2SeqGraphs):
-    "The model of edits as graphs: `config` of EditConfig, `weights` by name, as arrays"
-    def __init__(self, config:dict, weights:dict):
-        c, d = config, config["width"]//config["heads"]
-        super().__init__(c, weights, c["heads"], d, c["decoder"], "relu2")
-        self.read_layers, self.scale = c["encoder"], d**-0.5
-
-    def _layer(self, stack, i):
-        at = f"{stack}.{i}."
-        own, cross = at + "attention.", at + "cross."
-        return dict(first=at + "norm", three=[own + p for p in "qkv"], back=own + "out",
-                    cross=at + "cross_norm", cross_back=cross + "out",
-                    **{p: cross + p for p in "qkv"}, second=at + "feed_norm",
-                    into=at + "feed.wide", out=at + "feed.out")
-
-    def _read(self, g):
-        g.declare(g.inputs, "features", "B", "S", len(FEATURES), whole=True)
-        g.declare(g.inputs, "related", "B", "S", "S", whole=True)
-        self._padding(g, g.declare(g.inputs, "mask", "B", "S", whole=True))
-        first = [*np.cumsum((0, *FEATURES[:-1])).tolist()]
-        x = g.Gather(self.weights["atoms.weight"], g.Add("features", first))
-        near = g.Gather(self.weights["relation.weight"], "related")
-        near = g.Transpose(near, perm=(0, 3, 1, 2))
-        return g.ReduceSum(x, [2], keepdims=0), g.Add(near, "bias")
-
-    def _last(self, g, x, stack):
-        x = self._norm(g, x, f"{stack}_norm")
-        if stack == "decoder": return x
-        width, answers = self.config["width"], self._affine(g, x, "answer")
-        g.Mul(g.Transpose(answers, perm=(0, 2, 1)), width**-0.5, out="answers")
-        g.MatMul(x, self._pair("pointed")[0], out="named")
-        g.declare(g.outputs, "answers", "B", width, "S")
-        g.declare(g.outputs, "named", "B", "S", width)
-        return x
-
-    def _begin(self, g):
-        w, S = self.weights, self.config["slots"]
-        g.declare(g.inputs, "slots", "R", S, whole=True)
-        g.declare(g.inputs, "named", "n", "S", self.config["width"])
-        g.declare(g.inputs, "answers", "n", self.config["width"], "S")
-        g.declare(g.inputs, "related", "n", "S", "S", whole=True)
-        block = g.Unsqueeze(g.Div("place", g.Shape("laid", start=1)), [1])
-        atom = g.Unsqueeze(g.Max(g.Sub("tokens", FIRST), 0), [1])
-        named = g.GatherND("named", g.Concat(block, atom, axis=1))
-        pointer = g.Cast(g.Less(FIRST - 1, "tokens"), to=TensorProto.FLOAT)
-        x = g.Add(g.Gather(w["words.weight"], g.Min("tokens", FIRST)),
-                  g.Gather(w["places.weight"], g.Shape("past_k0", start=2, end=3)))
-        x = g.Add(x, g.Mul(named, g.Unsqueeze(pointer, [1])))
-        every = g.Concat(g.Shape("slots"), [1], axis=0)
-        at = g.Concat(g.Expand(g.Unsqueeze(block, [2]), every),
-                      g.Unsqueeze(g.Max("slots", 0), [2]), axis=2)
-        none = g.Unsqueeze(g.Less("slots", 0), [2])
-        codes = g.Where(none, RELATIONS, g.GatherND("related", at))
-        g.Add(codes, (RELATIONS + 1)*np.arange(S)[:, None], out="codes") # [R, S, n]
-        bias = g.ReduceSum(g.Gather(w["slot.weight"], "codes"), [1], keepdims=0)
-        bias = g.Transpose(g.Gather(bias, "laid"), perm=(0, 3, 1, 2))
-        return x, None, g.Add(bias, "bias")
-
-    def _end(self, g, x):
-        asked = g.MatMul(g.Gather(self._affine(g, x, "ask"), "laid"), "answers")
-        asked = g.Add(asked, g.Squeeze("bias", [1])) # padding
-        rows = g.Concat([-1], g.Shape("bias", start=3), axis=0)
-        atoms = g.Gather(g.Reshape(asked, rows), "place")
-        flat = g.Reshape("codes", [0, -1])
-        near = g.GatherElements(self._affine(g, x, "slot_key"), flat, axis=1)
-        near = g.ReduceSum(g.Reshape(near, g.Shape("codes")), [1], keepdims=0)
-        words = self._affine(g, x, "word_out")
-        g.Concat(words, g.Add(atoms, near), axis=1, out="logits")
-        g.declare(g.outputs, "logits", "R", "V")
-        return g.model()
-
-# %% ../../nbs/chem/05_edit_answers.ipynb #ed970009
-class CompiledEdits:
-    "The network of edits in ONNX Runtime: `config` has sizes, `weights` are by name"
-    device = torch.device("cpu")
-
-    def __init__(self, config:EditConfig, weights:dict):
-        self.config, self._weights = config, weights
-        arrays = {name: w.float().numpy() for name, w in weights.items()}
-        self.engine = Engine(EditGraphs(asdict(config), arrays))
-
-    def __repr__(self): return f"CompiledEdits({self.engine})"
-    def eval(self): return self
-    def state_dict(self): return self._weights
-
-    def encode(self, features, there, related):
-        "Read sources"
-        asked = dict(features=features.numpy(), related=related.numpy(),
-                     mask=there.long().numpy())
-        return self.engine.runs[0](asked) | dict(related=asked["related"])
-
-    def __call__(self, memory, tokens, slots, past, owner, kept):
-        "[R, 1, 28 + n] logits of the next tokens; keys and values"
-        if past is None: past, kept = self.engine.no_past(), 0*owner
-        tokens, slots, owner, rows = (
-            x.numpy() for x in (tokens[:, -1], slots[:, -1], owner, kept))
-        found = self.engine.step(past, memory, owner, rows=rows, tokens=tokens,
-                                 slots=slots)
-        return torch.from_numpy(found.pop("logits"))[:, None], found
-
 # %% ../../nbs/chem/05_edit_answers.ipynb #029ce960
 def save_edits(
     net:EditNet, # On any device, in any dtype
@@ -296,6 +186,7 @@ def load_edits(
     config = EditConfig(**config)
     device = choose_device(device or "cpu")
     if device.type == "cpu" and chosen_engine(engine) != "torch" and has_onnx():
+        from conformal_ar.chem.edit_graphs import CompiledEdits
         return EditScripts(CompiledEdits(config, weights))
     net = EditNet(config)
     net.load_state_dict(weights)
