@@ -117,7 +117,7 @@ def package_stub(text):
     "The names that `conformal_ar/__init__.py` loads when they are first used, as imports"
     names = next(ast.literal_eval(o.value) for o in ast.parse(text).body if isinstance(o, ast.Assign) and ast.unparse(o.targets[0]) == "_names")
     lines = [f"from .{module} import {name} as {name}" for module, found in names.items() for name in found.split()]
-    return "\n".join([HEAD.strip(), "from typing import Any", "__version__: str", "__all__: list[str]", "own_tasks: dict[str, str]", "own_procedures: dict[str, str]",
+    return "\n".join([HEAD.strip(), "from typing import Any", "__version__: str", "__all__: list[str]", "own_tasks: dict[str, str]", "own_procedures: dict[str, str]", "procedure_options: dict[str, str]",
                       "def own_object(name: str, *default: Any) -> Any: ...", *lines]) + "\n"
 
 def main():

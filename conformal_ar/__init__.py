@@ -51,6 +51,12 @@ own_procedures = {
     "subsets": "ConformalBeamSubsets",
     "select": "select",
 }
+procedure_options = { # of the command line; others are for all
+    "level-sets": "coverage confidence nonempty max_candidates max_lines",
+    "dynamic": "coverage confidence nonempty step_alpha",
+    "subsets": "coverage confidence nonempty beam_alpha width",
+    "select": "fdr width",
+}
 
 __all__ = ["__version__", *(name for names in _names.values() for name in names.split())]
 

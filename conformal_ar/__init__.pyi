@@ -4,6 +4,7 @@ __version__: str
 __all__: list[str]
 own_tasks: dict[str, str]
 own_procedures: dict[str, str]
+procedure_options: dict[str, str]
 def own_object(name: str, *default: Any) -> Any: ...
 from .theory.guarantee import Guarantee as Guarantee
 from .theory.guarantee import plan as plan

@@ -8,11 +8,10 @@ __all__ = ['calibrate', 'evaluate']
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
 import gzip, shutil, tempfile, time
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 import typer
-from .. import own_object, own_procedures
+from .. import procedure_options
 from .command_line import (
     Model, ProcedureName, app, check_data, check_shares,
     check_there, cli_option, command_text, error_line, guarantee_text, load_model,
@@ -144,9 +143,8 @@ def pairs_of_file(data, half, n, rows, task, ar):
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
 def _option_users(option):
-    "The procedures that have an option: their classes say it"
-    def known(procedure): return signature(own_object(own_procedures[procedure]))
-    return [o for o in own_procedures if option in known(o).parameters]
+    "The procedures that have an option; empty for one of all"
+    return [o for o, own in procedure_options.items() if option in own.split()]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
@@ -154,7 +152,7 @@ def _own(procedure, **options):
     given = {name: v for name, v in options.items() if v is not None and v is not False}
     for name in given:
         users = _option_users(name)
-        if procedure not in users: raise ValueError(
+        if users and procedure not in users: raise ValueError(
             f"--{name.replace('_', '-')} is for {' and '.join(users)}, "
             f"not for {procedure}")
     return given
