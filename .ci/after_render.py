@@ -1,11 +1,9 @@
-"""What Quarto runs after the site is rendered: the model for the field on the front page, and a search for words.
+"""What Quarto runs after the site is rendered: the models for the field on the front page, and words for its search.
 
 `nbs/_quarto.yml` names it. The models of the field come from the package, so that the repository has them once; the
-search index gets the words that people type, from the table below, and prose stands in it before code.
+search index gets the words that people type, from the table below.
 """
 import json, os, re, shutil
-from functools import cache
-from html import escape, unescape
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -17,7 +15,7 @@ WORDS = {
     "guides/own_model.html": "own T5 BART Marian translation summarization Hugging Face seq2seq fine-tuned huggingface",
     "guides/language_models.html": "own llama LLM GPT Qwen Mistral chat decoder-only large language model huggingface question answering multiple correct answers references",
     "chem/chemist.html": "Windows install Python by-products byproducts reaction classes wrong reactions molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning what do i get Chemformer Molecular Transformer published models",
-    "guides/questions.html": "FAQ help troubleshooting why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
+    "guides/questions.html": "FAQ help troubleshooting what does 90% mean why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
     "guides/level_sets.html": "getting started tutorial first steps introduction set size",
     "guides/level_sets.html": "algorithm tree search decoding pruning budget max_candidates",
     "guides/level_sets.html": "sample size how many calibration pairs choose alpha",
@@ -25,11 +23,11 @@ WORDS = {
     "theory/guarantee.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
     "theory/conformal.html": "quantile split conformal prediction introduction tutorial exchangeable i.i.d. iid theorem why the coverage is exact proof",
-    "theory/groups.html": "Mondrian class conditional coverage fairness",
+    "theory/groups.html": "Mondrian class conditional coverage groups fairness",
     "decisions/selection.html": "FDR false discovery rate trust hallucination abstain selective prediction",
     "decisions/still_valid.html": "distribution shift drift monitoring alarm",
     "decisions/weighted.html": "covariate shift importance weights",
-    "decisions/adaptive.html": "online conformal time series ACI",
+    "decisions/adaptive.html": "online conformal time series ACI labels",
     "procedures/procedure.html": "load saved calibration pretrained",
     "procedures/saving.html": "save serialize export JSON file",
     "procedures/levelsets.html": "threshold set size high probability",
@@ -41,7 +39,7 @@ WORDS = {
     "hf/precision.html": "bfloat16 float16 half precision quantization GPU CUDA",
     "hf/vllm.html": "server inference engine OpenAI API GPU",
     "hf/masks.html": "constrained decoding grammar allowed tokens forbidden words logits processor generate",
-    "jobs/scale.html": "many inputs batch cluster Ray GPU memory multiprocessing parallel resume crash interrupted restart continue million",
+    "jobs/scale.html": "many inputs batch cluster Ray GPU memory multiprocessing parallel resume after crash interrupted restart continue million",
     "experiments/benchmarks.html": "slow fast speed GPU time memory performance benchmark latency",
     "experiments/compared.html": "comparison MAPIE TorchCP baseline smallest sets other methods related work conformal language modeling sampling-based",
     "cli/command_line.html": "CLI terminal shell csv jsonl",
@@ -59,16 +57,16 @@ WORDS = {
 ANCHORS = { # Section -> the same
     "guides/questions.html#can-it-answer-open-ended-questions-long-texts-chat-summaries": "long outputs summarization translation free text",
     "guides/questions.html#what-if-targets-are-longer-than-max_len-or-fall-out-of-the-budget": "max_length max_new_tokens truncation too long",
-    "index.html#cite": "citation cite bibtex reference paper CITATION.cff license licence changelog changes versions",
+    "index.html#cite": "how to citation cite bibtex reference paper CITATION.cff license licence changelog changes versions",
     "index.html#install": "install installation pip conda GPU CUDA Python version Windows requirements",
-    "guides/questions.html#what-differs-from-the-paper-and-its-code": "differences difference deviations changes original implementation",
+    "guides/questions.html#what-differs-from-the-paper-and-its-code": "differences from the paper difference deviations changes original implementation",
     "guides/questions.html#can-i-limit-the-time-of-a-search": "timeout time limit budget truncated",
     "guides/questions.html#do-temperature-top-p-or-length-normalisation-play-a-part": "sampling nucleus top-k length penalty normalization",
     "guides/questions.html#does-it-work-with-gpt-4-claude-or-another-api": "GPT-4 ChatGPT OpenAI Anthropic Gemini API without logits closed model",
     "guides/questions.html#i-have-lists-of-candidates-with-scores-and-no-model.-can-i-calibrate-them": "ranked list of candidates n-best reranker scores only",
     "guides/questions.html#which-beam-width-do-i-need": "beam size number of beams num_beams",
     "guides/questions.html#where-do-data-come-from-under-which-licence-with-which-seeds": "data licence license CC0 seed provenance download random seeds repetitions error bars",
-    "guides/questions.html#does-it-run-in-docker-or-ci": "container image continuous integration exit codes",
+    "guides/questions.html#does-it-run-in-docker-or-ci": "container image continuous integration exit codes CI",
     "tasks/reactions.html#splits-duplicates-and-leakage": "data split train test contamination",
     "search/sets.html#how-typical-is-a-member": "ties tied equal scores",
     "theory/conformal.html#split-conformal-prediction": "ties tied equal scores",
@@ -76,12 +74,6 @@ ANCHORS = { # Section -> the same
     "index.html#what-is-not-guaranteed": "limitations assumptions exchangeability",
     "index.html#which-procedure-when": "which method to choose",
 }
-
-def exported(page):
-    "Names that the module of a page exports"
-    path = root/"conformal_ar"/page.replace(".html", ".py")
-    found = re.search(r"(?s)^__all__ = \[(.*?)\]", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
-    return " ".join(re.findall(r"\w+", found[1])) if found else ""
 
 FIELD = {"additions": ("config.json", "model.safetensors", "tokenizer_config.json"),
          "reactions": ("edits.json", "model.safetensors", "calibration.json")}
@@ -97,114 +89,45 @@ def field(target):
     else:
         for ending in ("js", "wasm"): shutil.copy(library/f"RDKit_minimal.{ending}", Path(target, "reactions"))
 
-@cache
-def html_of(page):
-    "A page as it was rendered, read once for all its sections"
-    return (site/page).read_text(encoding="utf-8")
-
-def own_text(page):
-    "What stands on a page before its first large heading, which Quarto's index leaves out where small headings come first"
-    html = html_of(page).partition("<main")[2].partition("</main>")[0]
-    html = re.split(r'<section[^>]*class="level2', html)[0]
-    if 'class="level3' not in html: return None
-    html = re.sub(r"(?s)<(details|script|style|annotation)\b.*?</\1>", " ", html)
-    return " ".join(unescape(re.sub(r"(?s)<[^>]*>", " ", html.partition(">")[2])).split())
-
-def single_formulas(text, page):
-    "A text of the index without the TeX that follows each formula as it is shown"
-    html = html_of(page)
-    known = {tuple(re.sub(r"<[^>]*>", "", o).strip() for o in found) for found in
-             re.findall(r"(?s)<math\b[^>]*>(.*?)<annotation[^>]*>(.*?)</annotation>", html)}
-    for shown, tex in sorted(known, key=lambda o: -len("".join(o))):
-        if shown.isdigit() and shown == tex: continue # 11 may be eleven
-        for form in (str, unescape): # the index has entities, `own_text` has none
-            space = r"\s*" if "\\" in tex else ""
-            twice = re.escape(form(shown)) + space + re.escape(form(tex))
-            text = re.sub(rf"(?<!\w){twice}(?!\w)", lambda _: form(shown), text)
-    return text
-
-def prose_and_code(text, page):
-    "A text of the index in two: what its page says, and what stands there as code or output"
-    html, code = html_of(page), []
-    blocks = (unescape(re.sub(r"(?s)<[^>]*>", "", o)).strip() for o in re.findall(r"(?s)<pre\b[^>]*>(.*?)</pre>", html))
-    for block in sorted({o for o in blocks if len(o) > 12}, key=len, reverse=True): # shorter ones may be words
-        for form in (block, escape(block, quote=False)): # the index has entities, `own_text` has none
-            if form in text: code.append(form)
-            text = text.replace(form, "\n")
-    return text, without_checks("\n".join(code))
-
-def without_checks(text):
-    "A text of the index without its lines of imports and assertions, which answer nobody"
-    kept, depth = [], 0
-    for line in text.splitlines(True):
-        left = depth > 0 or re.match(r"\s*(from [\w.]+ import|import \w|assert |test_\w+\()", line)
-        if left: depth = max(0, depth + sum(line.count(o) for o in "([{") - sum(line.count(o) for o in ")]}"))
-        else: kept.append(line)
-    return "".join(kept)
-
 def search_index():
-    "The words that people type, with each section, and text that the index lacks"
+    "The words that people type, with each page and section"
     path = site/"search.json"
     docs = json.loads(path.read_text(encoding="utf-8"))
-    known = {doc["href"] for doc in docs}
-    gone = {*WORDS, *ANCHORS} - known
+    gone = {*WORDS, *ANCHORS} - {doc["href"] for doc in docs}
     assert not (gone and os.environ.get("QUARTO_PROJECT_RENDER_ALL")), f"no such page or section: {', '.join(sorted(gone))}"
-    listed = (root/"nbs/sidebar.yml").read_text(encoding="utf-8").partition("section: Appendix")[2]
-    appendix = {re.sub(r"/\d\d_", "/", o) + ".html" for o in re.findall(r"([\w/]+)\.ipynb", listed)}
-    for doc in docs:
-        page, _, anchor = doc["href"].partition("#")
-        if page in appendix: doc["lean"] = -5 # after pages of the main part
-        if re.match("guides/(?!interface)", page): doc["lean"] = 2 # before them
-        first = doc["section"] == "" # of the page itself
-        if first and (text := own_text(page)): doc["text"] = text
-        prose, doc["code"] = prose_and_code(doc["text"], page)
-        doc["text"] = single_formulas(prose, page)
-        doc["words"] = ANCHORS.get(doc["href"], "") + f" {WORDS.get(page, '')} {exported(page)}"*first
+    for doc in docs: doc["words"] = (WORDS if doc["section"] == "" else ANCHORS).get(doc["href"], "")
     path.write_text(json.dumps(docs, ensure_ascii=False, indent=1), encoding="utf-8")
 
 def search_script():
-    "Quarto's search box looks for words"
+    """Quarto's search looks at these words too, and for words apart: of the 116 searches in check_docs.py it finds 68 as it is, 81 with
+    words apart, 95 with the table, 116 with both; names and roles for screen readers stand at the end of the script"""
     path, = site.glob("site_libs/quarto-search/quarto-search.js")
-    code = path.read_text(encoding="utf-8")
-    own, mark = (root/".ci/search.js").read_text(encoding="utf-8"), "\n// words in place of phrases\n"
-    changes = {"await index.search(query, fuseOptions);": "rankedSearch(fuse._docs, query, fuseOptions.limit);",
-               "const start = text.toLowerCase().indexOf(query.toLowerCase());": "const [start, length] = firstMatch(query, text);",
-               "const end = start + query.length;": "const end = start + length;",
-               'const termRegex = new RegExp(term, "ig");': r'const termRegex = RegExp("(?<![\\p{L}\\p{N}])" + term, "igu");',
-               'slice(startIndex).search(new RegExp(term, "ig"))': "slice(startIndex).search(termRegex)"} # marks begin where words do
+    code, mark = path.read_text(encoding="utf-8"), "\n// of this site\n"
+    changes = {'{ name: "text", weight: 10 },': '{ name: "text", weight: 10 }, { name: "words", weight: 60 },',
+               "ignoreLocation: true,": "ignoreLocation: true, useExtendedSearch: true,"}
     code = code.partition(mark)[0]
     for theirs, ours in changes.items():
-        code = code.replace(theirs, ours)
+        if ours not in code: code = code.replace(theirs, ours)
         assert code.count(ours) == 1, f"Quarto's search has changed: it lacks {theirs!r}"
-    path.write_text(code + mark + own, encoding="utf-8")
+    path.write_text(code + mark + (root/".ci/page.js").read_text(encoding="utf-8"), encoding="utf-8")
 
-def preview_images():
-    "Links to any page show the one picture: Quarto takes the first of the page, or a path beside it"
-    picture = "https://conformal-ar.github.io/conformal_ar/figures/index-social.png"
+PICTURE = "https://conformal-ar.github.io/conformal_ar/figures/index-social.png"
+CHANGES = { # in each page
+    r'(<meta (?:property|name)="(?:og|twitter):image" content=")[^"]*': rf"\g<1>{PICTURE}", # Quarto takes the first of the page, or a path beside it
+    r"darkModeDefault \? 'alternate' : 'default'": "matchMedia('(prefers-color-scheme: dark)').matches ? 'alternate' : 'default'", # until its toggle is used
+    r'<script src="https://cdnjs[^>]*></script>\n?': "", # for widgets, which no page has
+    r'<script type="application/javascript">define\(.jquery.[^<]*</script>\n?': ""}
+
+def pages():
+    "Links to any page show the one picture, it is dark where the reader's system is, and loads nothing from other hosts"
     for path in site.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        new = re.sub(r'(<meta (?:property|name)="(?:og|twitter):image" content=")[^"]*', rf"\g<1>{picture}", text)
+        text = new = path.read_text(encoding="utf-8")
+        for theirs, ours in CHANGES.items(): new = re.sub(theirs, ours, new)
         if new != text: path.write_text(new, encoding="utf-8")
-
-def own_scripts_only():
-    "Libraries for widgets, which no page has, would come from other hosts"
-    loaded = r'<script src="https://cdnjs[^>]*></script>\n?|<script type="application/javascript">define\(.jquery.[^<]*</script>\n?'
-    for path in site.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        if (less := re.sub(loaded, "", text)) != text: path.write_text(less, encoding="utf-8")
-
-def system_colours():
-    "Before its toggle is used, a page is dark where the reader's system is"
-    quarto, ours = "darkModeDefault ? 'alternate' : 'default'", "matchMedia('(prefers-color-scheme: dark)').matches ? 'alternate' : 'default'"
-    for path in site.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        if (new := text.replace(quarto, ours)) != text: path.write_text(new, encoding="utf-8")
-        assert "quarto-color-scheme-toggle" not in text or ours in new, "Quarto's switch of colours has changed: see localAlternateSentinel"
+        assert "quarto-color-scheme-toggle" not in new or "prefers-color-scheme: dark)').matches ?" in new, "Quarto's switch of colours has changed: see localAlternateSentinel"
 
 if __name__ == "__main__":
     field(site/"try")
     if (site/"search.json").exists(): search_index()
     search_script()
-    preview_images()
-    system_colours()
-    own_scripts_only()
+    pages()

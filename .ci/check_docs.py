@@ -1,15 +1,17 @@
 """Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, searches, and phones; heights are told.
 
-    python .ci/check_docs.py            all checks; those that need a browser are left out where there is no chromium
+    python .ci/check_docs.py            all checks; those that need a browser are left out without chromium and playwright
     python .ci/check_docs.py --root X   another folder
 
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
-import argparse, ast, functools, http.server, json, queue, re, shutil, subprocess, sys, tempfile, threading
-from html import unescape
-from html.parser import HTMLParser
+import argparse, ast, functools, http.server, re, shutil, sys, threading
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup
 
 PHONE, DESKTOP = 420, 1400 # pixels
 LARGEST = 2_000_000        # bytes of a page
@@ -58,218 +60,120 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "held-out reactions": "experiments/edit_evaluation tasks/reactions_results chem/edit_training"}
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
-class Page(HTMLParser):
+class Page:
     "Links, anchors, images and code of a page"
-    def __init__(self, path):
-        super().__init__()
-        self.path, self.links, self.ids, self.images, self.code, self.inside, self.formula = path, [], set(), [], [], 0, None
-        self.formulas = [] # as shown, and in TeX
-        self.raw = [] # Markdown that stands as text
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        a = dict(attrs)
-        if "id" in a: self.ids.add(a["id"])
-        if tag == "a" and "href" in a: self.links.append(a["href"])
-        if tag in ("img", "script") and "src" in a: self.links.append(a["src"])
-        if tag == "img": self.images.append(a)
-        if tag == "math": self.formulas.append(["", ""])
-        self.formula = {"math": 0, "annotation": 1}.get(tag, self.formula)
-        if tag == "pre":
-            self.inside += 1
-            self.code.append("")
-
-    def handle_endtag(self, tag):
-        if tag == "math": self.formula = None
-        if tag == "pre": self.inside -= 1
-
-    def handle_data(self, data):
-        if self.formula is not None: self.formulas[-1][self.formula] += data
-        if self.inside: self.code[-1] += data
-        elif re.search(r"\]\((https?:|[\w#]+\.(html|ipynb))", data) and self.cdata_elem is None: self.raw.append(data.strip())
+    def __init__(self, path, root):
+        self.path, self.name = path.resolve(), path.relative_to(root).as_posix()
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        self.ids = {o["id"] for o in soup.find_all(id=True)}
+        self.links = [o["href"] for o in soup.find_all("a", href=True)] + [o["src"] for o in soup.find_all(["img", "script"], src=True)]
+        self.images, self.code = soup.find_all("img"), [o.get_text() for o in soup.find_all("pre")]
+        for o in soup.find_all(["pre", "script", "style"]): o.extract()
+        self.text = soup.get_text("\n")
 
 def broken_links(pages):
     "Links to files or anchors that are not there"
-    by_path = {p.path.resolve(): p for p in pages}
+    by_path = {p.path: p for p in pages}
     for p in pages:
         for link in p.links:
             u = urlsplit(link)
             if u.scheme or u.netloc or link.startswith(("#!", "javascript:")): continue
-            target = (p.path.parent/unquote(u.path)).resolve() if u.path else p.path.resolve()
+            target = (p.path.parent/unquote(u.path)).resolve() if u.path else p.path
             if target.is_dir(): target = target/"index.html"
-            if not target.exists(): yield f"{p.path.parent.name}/{p.path.name}: {link} leads nowhere"
-            elif u.fragment and target in by_path and unquote(u.fragment) not in by_path[target].ids:
-                yield f"{p.path.parent.name}/{p.path.name}: {link} has no such anchor"
+            if not target.exists(): yield f"{p.name}: {link} leads nowhere"
+            elif u.fragment and target in by_path and unquote(u.fragment) not in by_path[target].ids: yield f"{p.name}: {link} has no such anchor"
 
 def bad_signatures(pages):
     "Signatures that are not Python, and raw Markdown in code"
     for p in pages:
         for text in p.code:
-            text = text.strip()
-            text = re.sub(r"^class (?=\w+\(\n|\w+\(.*:.*\):$)", "def ", text.removeprefix("@property\n"))
+            text = re.sub(r"^class (?=\w+\(\n|\w+\(.*:.*\):$)", "def ", text.strip().removeprefix("@property\n"))
             if not re.match(r"(async )?def \w+\(", text) or "\n    \"" in text or "return" in text: continue
             if not re.search(r"\)(->[^\n]*)?:( #[^\n]*)?$", text): continue # a function with a body
-            head = re.sub(r":( #[^\n]*)?$", r": ...\1", text)
-            try: ast.parse(head)
-            except SyntaxError: yield f"{p.path.parent.name}/{p.path.name}: no Python: {text[:80]!r}"
+            try: ast.parse(re.sub(r":( #[^\n]*)?$", r": ...\1", text))
+            except SyntaxError: yield f"{p.name}: no Python: {text[:80]!r}"
 
-def raw_links(pages):
-    "Links that stand as Markdown: a name in backticks inside a link becomes a link of its own"
+def bad_pages(pages):
+    "Links that stand as Markdown (a name in backticks in a link becomes one of its own), figures without an alternative text, too many bytes"
     for p in pages:
-        for text in p.raw: yield f"{p.path.parent.name}/{p.path.name}: a link within a link: {text[:80]!r}"
+        for line in p.text.splitlines():
+            if re.search(r"\]\((https?:|[\w#]+\.(html|ipynb))", line): yield f"{p.name}: a link within a link: {line.strip()[:80]!r}"
+        for o in p.images:
+            if not o.get("alt", "").strip(): yield f"{p.name}: no alternative text: {o.get('src', '')[:80]}"
+        if (n := p.path.stat().st_size) > LARGEST: yield f"{p.name}: {n/1e6:.1f} MB"
 
-def bad_figures(pages):
-    "Figures without an alternative text"
-    for p in pages:
-        for a in p.images:
-            if not (a.get("alt") or "").strip(): yield f"{p.path.parent.name}/{p.path.name}: no alternative text: {a.get('src', '')[:80]}"
-
-def too_large(pages):
-    "Pages of too many bytes"
-    for p in pages:
-        if (n := p.path.stat().st_size) > LARGEST: yield f"{p.path.parent.name}/{p.path.name}: {n/1e6:.1f} MB"
-
-CRAWL = """<body><script>
-async function look(page, width) {
-  const f = document.createElement("iframe");
-  f.style.width = width + "px"; f.style.height = "1000px"; f.src = page;
-  document.body.append(f);
-  const loaded = await new Promise(done => { f.onload = () => done(true); setTimeout(() => done(false), SECONDS*1000); });
-  await new Promise(done => setTimeout(done, 100)); // for the scripts of the page
-  const d = f.contentDocument.documentElement;
-  await fetch("/found", {method: "POST", body: JSON.stringify([page, width, loaded, d.scrollWidth, d.scrollHeight])});
-  f.remove();
-}
-(async () => { for (const p of PAGES) for (const w of WIDTHS) await look(p, w); })();
-</script></body>"""
-SEARCH = """<body><script>
-SCRIPT
-(async () => {
-  const docs = await (await fetch("/search.json")).json();
-  for (const query of QUERIES) {
-    const found = rankedSearch(docs, query, FIRST).map(f => f.item.href);
-    await fetch("/found", {method: "POST", body: JSON.stringify([query, found])});
-  }
-})();
-</script></body>"""
-DARK = """<body><script>
-async function look(change) { // the front page, opened anew
-  const f = document.createElement("iframe");
-  f.src = "/index.html";
-  document.body.append(f);
-  await new Promise(done => f.onload = done);
-  change(f.contentWindow);
-  const found = f.contentDocument.body.classList.contains("quarto-dark");
-  f.remove();
-  return found;
-}
-(async () => {
-  const found = [await look(w => {}), await look(w => w.quartoToggleColorScheme()), await look(w => {})];
-  await fetch("/found", {method: "POST", body: JSON.stringify(found)});
-})();
-</script></body>"""
-SECONDS = 20 # for a page to load
-
-class Crawl(http.server.SimpleHTTPRequestHandler):
-    "The site, a page that opens each of its pages in a frame, and what that page reports"
-    def log_message(self, *args): pass
-
-    def do_GET(self):
-        if self.path != "/crawl-the-site.html": return super().do_GET()
-        self.answer(self.server.crawl.encode())
-
-    def do_POST(self):
-        self.server.found.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.answer(b"")
-
-    def answer(self, body):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(body)
-
-def reports(root, page, n, browser, *flags):
-    "What a page, served with the site, sends from a browser: `n` values, each as it comes"
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Crawl, directory=str(root)))
-    server.found, server.crawl = queue.Queue(), page
+@contextmanager
+def browser_at(root):
+    "A browser, and the address of the site, served to it; what other hosts would send is refused at once"
+    from playwright.sync_api import sync_playwright
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args): pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/crawl-the-site.html"
-    # what other hosts would send is refused at once: where these hang, no page ends loading
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        process = subprocess.Popen([browser, *quiet, *flags, f"--user-data-dir={folder}", "--remote-debugging-port=0", url],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            for _ in range(n): yield server.found.get(timeout=3*SECONDS + 60)
-        except queue.Empty: raise RuntimeError("the browser has stopped to report") from None
-        finally:
-            process.terminate()
-            process.wait(30)
-            server.shutdown()
+    own = dict(executable_path=BROWSER, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"])
+    with sync_playwright() as p:
+        browser = p.chromium.launch(**own)
+        yield browser, f"http://127.0.0.1:{server.server_port}"
+        browser.close()
+    server.shutdown()
 
-def filled(page, **values):
-    "A page with values in place of words"
-    for word, value in values.items(): page = page.replace(word, json.dumps(value))
-    return page
-
-def not_found(root, browser):
+def not_found(browser, address):
     "Searches that do not find what they should"
-    own = (Path(__file__).resolve().parent/"search.js").read_text(encoding="utf-8")
-    page = filled(SEARCH, QUERIES=list(QUERIES), FIRST=FIRST).replace("SCRIPT", own)
-    for query, found in reports(root, page, len(QUERIES), browser):
-        pages = [o.split("#")[0].removesuffix(".html") for o in found]
+    page = browser.new_page()
+    page.goto(f"{address}/index.html")
+    found = page.evaluate("""async ([queries, first]) => {
+        const fuse = new window.Fuse(await (await fetch("/search.json")).json(), kFuseIndexOptions);
+        return queries.map(query => fuse.search(query, {limit: first}).map(f => f.item.href.split("#")[0].replace(".html", "")));
+    }""", [list(QUERIES), FIRST])
+    for query, pages in zip(QUERIES, found):
         if not {*pages} & {*QUERIES[query].split()}: yield f"search: {query!r} finds {', '.join(pages) or 'nothing'}"
 
-def wrong_colours(root, browser):
+def wrong_colours(browser, address):
     "A front page that is not dark where the system is, or not as its toggle was set last"
-    for system, flags in (("dark", ["--blink-settings=preferredColorScheme=0"]), ("light", ["--blink-settings=preferredColorScheme=1"])):
-        dark = system == "dark"
-        found, = reports(root, DARK, 1, browser, *flags)
-        if found != [dark, not dark, not dark]: yield f"index.html: on a {system} system {found} in place of {[dark, not dark, not dark]}: dark, toggled, opened again"
+    for dark in (True, False):
+        page = browser.new_context(color_scheme="dark" if dark else "light").new_page()
+        def is_dark(): return page.evaluate("document.body.classList.contains('quarto-dark')")
+        page.goto(f"{address}/index.html")
+        found = [is_dark()]
+        page.evaluate("window.quartoToggleColorScheme()")
+        found.append(is_dark())
+        page.reload()
+        found.append(is_dark())
+        if found != [dark, not dark, not dark]: yield f"index.html: {found} in place of {[dark, not dark, not dark]}: dark, toggled, opened again"
 
-def doubled_formulas(root, pages):
-    "Formulas that stand twice in what a search shows, the second time in TeX"
-    docs = json.loads((root/"search.json").read_text(encoding="utf-8"))
-    for p in pages:
-        name = p.path.relative_to(root).as_posix()
-        text = unescape("\n".join(doc["text"] for doc in docs if doc["href"].partition("#")[0] == name))
-        for shown, tex in p.formulas:
-            if "\\" in tex and shown + tex.strip() in text: yield f"{name}: {tex} stands in the search beside its formula"
+def on_screens(browser, address, pages):
+    "Pages that do not load, or that overflow a phone; how high they are is told, and nothing fails for it"
+    heights = []
+    for width in (PHONE, DESKTOP):
+        page = browser.new_page(viewport=dict(width=width, height=1000))
+        for p in pages:
+            try: page.goto(f"{address}/{p.name}", timeout=1000*SECONDS)
+            except Exception as e: yield f"{p.name}: not loaded within {SECONDS} seconds ({type(e).__name__})"; continue
+            wide, high = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+            if width == PHONE and wide > PHONE: yield f"{p.name}: {wide} pixels wide on a phone of {PHONE}"
+            if width == DESKTOP: heights.append((high, p.name))
+    heights.sort()
+    high = [f"{name} {high:,}" for high, name in reversed(heights) if high > TALLEST]
+    print(f"a median height of {heights[len(heights)//2][0]:,} pixels at {DESKTOP} (wanted: at most {MEDIAN:,}); higher than {TALLEST:,}: {', '.join(high) or 'none'}")
 
-def on_screens(rows):
-    "Pages that do not load, or that overflow a phone"
-    for page, width, loaded, wide, high in rows:
-        if not loaded: yield f"{page}: not loaded within {SECONDS} seconds"
-        if width == PHONE and wide > PHONE: yield f"{page}: {wide} pixels wide on a phone of {PHONE}"
-
-def in_height(heights):
-    "A line on how high pages are; nothing fails for it"
-    heights = sorted(heights)
-    said = (f"{len(heights)} pages, of a median height of {heights[len(heights)//2][0]:,} pixels at {DESKTOP}"
-            f" (wanted: at most {MEDIAN:,})")
-    high = [f"{page} {high:,}" for high, page in reversed(heights) if high > TALLEST]
-    return said + f"; higher than {TALLEST:,}: {', '.join(high) or 'none'}"
+SECONDS = 20 # for a page to load
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent/"_docs")
     root = parser.parse_args().root
-    pages = [Page(p) for p in sorted(root.rglob("*.html"))]
+    pages = [Page(o, root) for o in sorted(root.rglob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
-    found = [*broken_links(pages), *bad_signatures(pages), *raw_links(pages), *bad_figures(pages), *too_large(pages),
-             *doubled_formulas(root, pages)]
-    largest = max(pages, key=lambda p: p.path.stat().st_size).path
-    print(f"the largest page: {largest.relative_to(root)}, {largest.stat().st_size/1e6:.2f} MB")
-    if browser := shutil.which("chromium") or shutil.which("google-chrome"):
-        names = [p.path.relative_to(root).as_posix() for p in pages]
-        page = filled(CRAWL, PAGES=names, WIDTHS=[PHONE, DESKTOP], SECONDS=SECONDS)
-        rows = [*reports(root, page, 2*len(names), browser)]
-        lost = [*not_found(root, browser)]
-        print(f"{len(QUERIES) - len(lost)} of {len(QUERIES)} searches find their page among the first {FIRST} results")
-        found += [*lost, *wrong_colours(root, browser)]
-        found += on_screens(rows)
-        print(in_height([(high, page) for page, width, _, _, high in rows if width == DESKTOP]))
-    else: print("no chromium: widths and heights are not checked")
+    found = [*broken_links(pages), *bad_signatures(pages), *bad_pages(pages)]
+    largest = max(pages, key=lambda p: p.path.stat().st_size)
+    print(f"the largest page: {largest.name}, {largest.path.stat().st_size/1e6:.2f} MB")
+    if BROWSER and find_spec("playwright"):
+        with browser_at(root) as (browser, address):
+            lost = [*not_found(browser, address)]
+            print(f"{len(QUERIES) - len(lost)} of {len(QUERIES)} searches find their page among the first {FIRST} results")
+            found += [*lost, *wrong_colours(browser, address), *on_screens(browser, address, pages)]
+    else: print("no chromium, or no playwright: searches, colours, widths and heights are not checked")
     print(*found, sep="\n")
     sys.exit(bool(found))
 

@@ -4,7 +4,6 @@ two things, parameters of the command line, minutes of reading, private names th
 `make test` prints the figures and fails above a limit; `python .ci/counts.py` alone does the same; `--names` lists what is counted.
 """
 import ast, io, json, re, subprocess, sys, tokenize
-from pathlib import Path
 
 import house
 

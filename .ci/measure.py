@@ -3,12 +3,14 @@
 The clone has nothing installed; packages come from pip's cache or the index, so the time depends on the network.
 It runs `make demo`, `make demo` again, `make test`, and last a wheel in an empty environment away from the repository,
 with a first reaction's set of products drawn.
-Memory is the largest sum of resident memory over all processes of a command, sampled twice a second (Linux).
+Memory is the largest sum of resident memory over all processes of a command, sampled twice a second.
 
     python .ci/measure.py
 """
-import os, subprocess, sys, tempfile, threading, time
+import subprocess, sys, tempfile, threading, time
 from pathlib import Path
+
+import psutil
 
 root = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(root))
@@ -20,14 +22,10 @@ ESTER = "'CC(=O)Cl.OCc1ccccc1'"
 
 def tree_memory(pid):
     "Resident memory of a process and its descendants, in bytes"
-    parents, memory = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try: fields = stat.read_text().rsplit(")", 1)[1].split()
-        except OSError: continue
-        parents[int(stat.parent.name)], memory[int(stat.parent.name)] = int(fields[1]), int(fields[21])*os.sysconf("SC_PAGE_SIZE")
-    family = {pid}
-    while more := {p for p, parent in parents.items() if parent in family} - family: family |= more
-    return sum(memory.get(p, 0) for p in family)
+    try:
+        process = psutil.Process(pid)
+        return sum(o.memory_info().rss for o in (process, *process.children(recursive=True)))
+    except psutil.NoSuchProcess: return 0
 
 def measure(what, command, folder):
     "Run a command in a folder; its seconds, largest memory and last line"

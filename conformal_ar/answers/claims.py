@@ -11,9 +11,8 @@ from typing import Callable, NamedTuple
 import numpy as np
 from fastcore.basics import patch
 
-from .calibrated import (
-    AnswerCalibration, coverage_level, Level)
-from .tables import AnswerTable, read_answers
+from .tables import (
+    AnswerCalibration, coverage_level, Level, AnswerTable, read_answers)
 from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk

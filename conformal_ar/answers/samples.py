@@ -14,14 +14,12 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .calibrated import (
-    AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured)
 from .tables import (
-    AnswerTable, draws_table, read_answers, read_judgement, references_of)
+    AnswerCalibration, AnswerSet, coverage_level, Drawn, drawn_values, Level, Measured,
+    AnswerTable, draws_table, read_answers, read_judgement, references_of, RULES)
 from ..procedures.risk_control import (
     check_loss, fit_risks, risk_event, risk_shares, set_losses)
 from ..theory.checks import check_count, check_risk, warn_caller
-from ..theory.draw_values import RULES
 from ..theory.guarantee import Guarantee, wilson_upper, one_risk
 from ..theory.risk import (
     learn_then_test, losses_at, missed_share, set_apart)

@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .calibrated import AnswerCalibration, Level
-from .tables import read_answers, read_judgement
+from .tables import (
+    AnswerCalibration, Level, read_answers, read_judgement)
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import (

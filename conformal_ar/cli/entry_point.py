@@ -161,7 +161,7 @@ def demo(
         f"results.json and coverage.png are in {output}"]))
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
-from .predict import answers, predict
+from .predict import answers, predict # noqa: F401
 from .calibrate import calibrate, evaluate # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc

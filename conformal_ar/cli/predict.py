@@ -19,10 +19,9 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..answers.calibrated import AnswerCalibration
+from ..answers.tables import AnswerCalibration, AnswerTable, read_answers
 from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
-from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import (
     NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs)

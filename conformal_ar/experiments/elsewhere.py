@@ -14,9 +14,8 @@ from zlib import crc32
 
 import numpy as np
 
-from ..answers.calibrated import drawn_values, Level
+from ..answers.tables import drawn_values, Level, draws_table, read_answers
 from ..answers.samples import SampledSets
-from ..answers.tables import draws_table, read_answers
 from ..files.whole_files import read_results, version_of, write_results
 from ..theory.guarantee import Guarantee
 from conformal_ar.theory.risk import (

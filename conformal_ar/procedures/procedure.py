@@ -21,7 +21,7 @@ from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .equivalence import merge_equivalent
-from .evaluation import Evaluation, evaluate_sets
+from .evaluation import evaluate_sets
 from .pairs import (
     Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld, Probe, check_unchanged,
     input_hashes, warn_known, warn_repeated, warn_order)

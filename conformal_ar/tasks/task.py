@@ -7,7 +7,7 @@ __all__ = ['TASKS', 'TaskOption', 'TaskShown', 'Task', 'AdditionsTask', 'task_na
 
 # %% ../../nbs/tasks/00_task.ipynb #43ce38e4
 import html, re, warnings
-from collections.abc import Mapping
+from collections.abc import MutableMapping
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -252,11 +252,13 @@ def found_tasks()->dict: # Name to task
     return found
 
 # %% ../../nbs/tasks/00_task.ipynb #fe3acdc2
-class FoundTasks(Mapping):
+class FoundTasks(MutableMapping):
     "Name to task, found when it is first asked"
     @cached_property
     def found(self): return found_tasks()
     def __getitem__(self, name): return self.found[name]
+    def __setitem__(self, name, task): self.found[name] = task
+    def __delitem__(self, name): del self.found[name]
     def __iter__(self): return iter(self.found)
     def __len__(self): return len(self.found)
 
