@@ -463,8 +463,10 @@ def warn_known(
     again, n = np.isin(input_hashes(inputs), known).sum(), len(inputs)
     once = (np.unique(known, return_counts=True)[1] == 1).sum()
     usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
-    m = 1/(1/n + 1/len(known)) # both samples as one
-    if again/n > wilson_upper(usual*m, m)/m: warn_caller(
+    noise = 1/n + 1/len(known)
+    most = min(1/2, usual + 3**2*noise) # the share may be so large (Wilson 1927)
+    error = (most*(1 - most)*noise)**0.5
+    if again/n > usual + 3*error: warn_caller(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
         "measured on pairs that calibrated says nothing about new ones")
 
