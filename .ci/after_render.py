@@ -3,7 +3,10 @@
 `nbs/_quarto.yml` names it. The models of the field come from the package, so that the repository has them once; the
 search index gets the words that people type, from the table below.
 """
-import json, os, re, shutil
+import json
+import os
+import re
+import shutil
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent

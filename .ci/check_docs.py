@@ -5,7 +5,14 @@
 
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
-import argparse, ast, functools, http.server, re, shutil, sys, threading
+import argparse
+import ast
+import functools
+import http.server
+import re
+import shutil
+import sys
+import threading
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path

@@ -11,7 +11,13 @@ Long runs come first, then the pages that read their files or load the task's mo
 A notebook runs in its folder and is saved whole, cleaned, with its new outputs; one that fails is left as it was, and
 ends the run.  Cells marked `#| eval: false`, `#| slow` or `#| gpu` keep their outputs.  A GPU is used where there is one.
 """
-import argparse, os, re, shlex, subprocess, sys, time
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
 
 import house
 

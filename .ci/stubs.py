@@ -3,7 +3,12 @@
 `make export` runs it after `nbdev_export`; `python .ci/stubs.py FOLDER` writes into another copy of the package.  A patched
 method stands in its class, and its docstring lists the parameters as the notebooks describe them.
 """
-import ast, copy, io, re, sys, tokenize
+import ast
+import copy
+import io
+import re
+import sys
+import tokenize
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent

@@ -8,7 +8,17 @@
 Each line has the seconds that passed and those of processors.  The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
 `skip_exec`).  The exit status is not 0 when a check or a notebook fails.
 """
-import argparse, filecmp, json, os, re, shutil, subprocess, sys, tempfile, time
+import argparse
+import ast
+import filecmp
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -97,6 +107,14 @@ def check_names(folder):
     res = subprocess.run([*command("ruff"), "check", *rules, package], cwd=root, capture_output=True, text=True)
     assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nimport what is missing in an exported cell"
 
+def check_sorted(folder):
+    "Imports are sorted; in exported cells each is one line, or nbdev leaves it absolute."
+    res = subprocess.run([*command("ruff"), "check", "--no-cache", "--output-format", "concise", "nbs"], cwd=root, capture_output=True, text=True)
+    assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nrun `ruff check --fix nbs`"
+    def absolute(n): return isinstance(n, ast.ImportFrom) and not n.level and n.module.split(".")[0] == package
+    wrong = [name for name, path in house.modules().items() if any(map(absolute, ast.parse(path.read_text(encoding="utf-8")).body))]
+    assert not wrong, f"absolute imports in {', '.join(wrong)}: write each on one line, in a cell marked export"
+
 def check_directions(folder):
     "Modules import only what .importlinter lets them, and never in a circle."
     res = subprocess.run([*command("lint-imports"), "--no-cache"], cwd=root, capture_output=True, text=True, env=environment(1))
@@ -112,7 +130,7 @@ def run_checks():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         scratch_copy(folder)
-        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_directions, check_imports, check_types, *house.CHECKS):
+        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_sorted, check_directions, check_imports, check_types, *house.CHECKS):
             try: check(Path(folder))
             except Exception as e:
                 failed += 1

@@ -7,7 +7,11 @@
 
 uv installs them, from its cache where it can.  UV_TORCH_BACKEND=cpu saves the gigabytes of torch for GPUs.
 """
-import os, re, shutil, subprocess, sys
+import os
+import re
+import shutil
+import subprocess
+import sys
 from configparser import ConfigParser
 from importlib.metadata import distributions
 from pathlib import Path

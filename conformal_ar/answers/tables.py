@@ -16,18 +16,15 @@ from functools import partial
 from inspect import signature
 from numbers import Real
 from pathlib import Path
-from typing import Callable, Sequence, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 import scipy
 from fastcore.basics import patch
 
 from ..files.csv_jsonl import at, check_text, read_table
-from conformal_ar.procedures.saving import (
-    calibration_file, function_name, LOADABLE, read_calibration, same_function,
-    write_calibration)
-from ..theory.checks import (
-    check_calibrated_groups, check_risk, group_key, group_label)
+from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
+from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups
 from ..theory.guarantee import Guarantee, plan

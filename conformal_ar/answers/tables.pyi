@@ -2,7 +2,7 @@
 from typing_extensions import Any
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Sequence, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 import numpy as np
 from ..theory.guarantee import Guarantee
 OF_ANSWERS: Any

@@ -7,9 +7,11 @@ __all__ = ['CompiledEdits']
 
 # %% ../../nbs/chem/11_edit_graphs.ipynb #ed970004
 from dataclasses import asdict
+
 import numpy as np
 import torch
 from onnx import TensorProto
+
 from .edit_model import FEATURES, FIRST, RELATIONS, EditConfig
 from ..hf.graphs import Seq2SeqGraphs
 from ..hf.onnx import Engine

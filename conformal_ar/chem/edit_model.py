@@ -11,17 +11,17 @@ __all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'FEATURES', '
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 from fastcore.basics import patch
 from torch import nn
-from conformal_ar.chem.edits import (
-    KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule, read_script,
-    script_tokens, source_molecule, twins)
-from conformal_ar.hf.texts import pad_rows
-from conformal_ar.search.autoregressive import to_device
-from conformal_ar.tasks.smiles_spellings import rdkit_modules
+
+from .edits import KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule, read_script, script_tokens, source_molecule, twins
+from ..hf.texts import pad_rows
+from ..search.autoregressive import to_device
+from ..tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b
 ORDER_IDS = range(2, 2 + len(ORDERS))

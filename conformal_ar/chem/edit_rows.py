@@ -11,19 +11,16 @@ from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
+
 import numpy as np
-from conformal_ar.chem.edit_answers import best_answers, load_edits
-from conformal_ar.chem.edit_model import (
-    FIRST, MAX_ATOMS, AtomGraph, atom_graph, script_ids)
-from conformal_ar.chem.edits import (
-    ORDERS, STATES, Edit, Script, apply_script, atom_kinds, changed_molecule,
-    edit_place, flat_molecule, ionized, number_atoms, one_spelling, pointers,
-    product_molecule, read_script, script_text, script_tokens, source_molecule, twins)
-from conformal_ar.chem.molecules import canonical, molecule_svg
-from conformal_ar.tasks.reaction_files import (
-    find_archive, reaction_texts, read_archive, remove_stereo)
-from conformal_ar.tasks.reactions import BadReaction
-from conformal_ar.tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule
+
+from .edit_answers import best_answers, load_edits
+from .edit_model import FIRST, MAX_ATOMS, AtomGraph, atom_graph, script_ids
+from .edits import ORDERS, STATES, Edit, Script, apply_script, atom_kinds, changed_molecule, edit_place, flat_molecule, ionized, number_atoms, one_spelling, pointers, product_molecule, read_script, script_text, script_tokens, source_molecule, twins
+from .molecules import canonical, molecule_svg
+from ..tasks.reaction_files import find_archive, reaction_texts, read_archive, remove_stereo
+from ..tasks.reactions import BadReaction
+from ..tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #fc3d3c16
 def _bonds(mol, number, among):

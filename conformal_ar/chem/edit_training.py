@@ -6,22 +6,24 @@
 __all__ = ['row_buckets', 'Batch', 'EditPreset', 'edit_run', 'edit_batches', 'validate_edits', 'training_rows', 'main']
 
 # %% ../../nbs/chem/14_edit_training.ipynb #f1cd2437
-import json, time
+import json
+import time
 from argparse import ArgumentParser
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize_scalar
-from conformal_ar.chem.edit_answers import load_edits, save_edits
-from conformal_ar.chem.edit_model import (
-    END, FIRST, PAD, EditConfig, EditNet, last_pointers, relations)
-from conformal_ar.chem.edit_rows import read_rows
-from conformal_ar.files.whole_files import write_text
-from conformal_ar.tasks.training import MeanWeights, Muon, Run
+
+from .edit_answers import load_edits, save_edits
+from .edit_model import END, FIRST, PAD, EditConfig, EditNet, last_pointers, relations
+from .edit_rows import read_rows
+from ..files.whole_files import write_text
+from ..tasks.training import MeanWeights, Muon, Run
 
 # %% ../../nbs/chem/14_edit_training.ipynb #2f3e42e1
 class Bucket(NamedTuple):

@@ -11,7 +11,7 @@ __all__ = ['ORDERS', 'STATES', 'KEEP', 'ALKALI', 'Edit', 'Script', 'script_token
 import re
 from typing import NamedTuple
 
-from conformal_ar.tasks.smiles_spellings import rdkit_modules, read_molecule
+from ..tasks.smiles_spellings import rdkit_modules, read_molecule
 
 # %% ../../nbs/chem/01_edits.ipynb #0c5437b0
 ORDERS = {"|0": 0, "|1": 1, "|2": 2, "|3": 3, "|a": 12} # token -> RDKit's bond type

@@ -7,19 +7,21 @@ __all__ = ['FORMS', 'canonical', 'without_salts', 'by_inchi', 'MoleculeSet', 'sa
            'molecule_svg', 'picture', 'draw']
 
 # %% ../../nbs/chem/07_molecules.ipynb #e87d0227
-import html, io, math, re
+import html
+import io
+import math
+import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
 from fastcore.basics import patch
 
-from ..procedures.equivalence import ClassSet, merge_equivalent
 from ..files.whole_files import whole_file
-from ..theory.guarantee import Guarantee, rounded_down
+from ..procedures.equivalence import ClassSet, merge_equivalent
 from ..search.sets import Abstention, PredictionSet
-from ..tasks.smiles_spellings import (
-    rdkit_modules, read_molecule, canonical_molecule, remove_maps)
+from ..tasks.smiles_spellings import canonical_molecule, rdkit_modules, read_molecule, remove_maps
+from ..theory.guarantee import Guarantee, rounded_down
 
 # %% ../../nbs/chem/07_molecules.ipynb #b14aef79
 @lru_cache(maxsize=200_000)

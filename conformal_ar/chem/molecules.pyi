@@ -2,8 +2,8 @@
 from typing_extensions import Any
 from pathlib import Path
 from ..procedures.equivalence import ClassSet
-from ..theory.guarantee import Guarantee
 from ..search.sets import PredictionSet
+from ..theory.guarantee import Guarantee
 def canonical(smiles: str) -> str | None:
     """The one spelling of `smiles`, perhaps of several, no maps; `TypeError` for no text"""
     ...

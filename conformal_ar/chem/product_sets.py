@@ -16,22 +16,22 @@ import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from .edit_answers import EditScripts
+from .edit_model import END, ids_script, script_rules
+from .edit_rows import coloured_product, coloured_source
+from .edits import changed_molecule, product_molecule, read_script
+from .molecules import MoleculeSet, canonical
+from .reaction_inputs import marks_of
 from ..hf.texts import pad_rows
-from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.pairs import Pairs, read_pairs, warn_unheld, input_hashes
-from ..procedures.procedure import Procedure, group_p_values
 from ..procedures.equivalence import canonical_form, merge_equivalent
-from ..search.beams import most_probable
+from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.pairs import Pairs, input_hashes, read_pairs, warn_unheld
+from ..procedures.procedure import Procedure, group_p_values
 from ..search.autoregressive import take
+from ..search.beams import most_probable
 from ..search.lines import lines_scores
 from ..search.sets import Abstention
 from ..search.threshold import Search, threshold_search
-from .molecules import MoleculeSet, canonical
-from .edit_answers import EditScripts
-from .edit_model import END, ids_script, script_rules
-from .edits import changed_molecule, product_molecule, read_script
-from .edit_rows import coloured_product, coloured_source
-from .reaction_inputs import marks_of
 from ..tasks.smiles_spellings import rdkit_modules
 from ..theory.groups import by_length
 

@@ -3,10 +3,10 @@ from typing_extensions import Any
 from dataclasses import dataclass
 from typing import Callable, NamedTuple, Sequence
 import numpy as np
+from .edit_answers import EditScripts
+from .molecules import MoleculeSet, canonical
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import Pairs
-from .molecules import MoleculeSet, canonical
-from .edit_answers import EditScripts
 @dataclass(frozen=True, eq=False, repr=False)
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""

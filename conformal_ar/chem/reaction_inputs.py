@@ -10,16 +10,16 @@ __all__ = ['UNREAD', 'read_names', 'check_label', 'spaced_tokens', 'plain_smiles
 import re
 from functools import cache, lru_cache
 from importlib.resources import files
+
 from fastcore.basics import patch
+
 from .edits import ALKALI, flask, ionized
 from .molecules import canonical
 from ..files.csv_jsonl import Input, check_input, check_text
+from ..hf.masks import CleanInputs
 from ..search.autoregressive import optional
 from ..tasks.reactions import BadReaction
-from conformal_ar.tasks.smiles_spellings import (
-    TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps,
-    smiles_tokens)
-from ..hf.masks import CleanInputs
+from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"

@@ -11,9 +11,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
 from fastcore.basics import patch
-from ..files.csv_jsonl import (
-    FORMATS, TABLES, Format, check_text, jsonl_text, named_as, read_columns, suffix_of)
+
+from ..files.csv_jsonl import FORMATS, TABLES, Format, check_text, jsonl_text, named_as, read_columns, suffix_of
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import member_rows
 from ..tasks.task import Task, TaskOption
@@ -40,7 +41,7 @@ _columns = {"reactions": "reaction", "side_products": "side_products",
             "same_product_as": "same_product_as"}
 
 def _files():
-    from conformal_ar.chem import structures # with RDKit
+    from conformal_ar.chem import structures  # with RDKit
     return structures
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #ec5d193e
@@ -218,8 +219,8 @@ class ReactionsTask(MoleculesTask):
 
     def procedure(self, kind):
         "`ProductSets`; `ValueError` where it is not of the kind"
-        from conformal_ar.procedures.levelsets import ConformalLevelSets
         from conformal_ar.chem.product_sets import ProductSets
+        from conformal_ar.procedures.levelsets import ConformalLevelSets
         if issubclass(ProductSets, kind): return ProductSets
         raise ValueError(f"reactions come as {ConformalLevelSets.__name__}, not as "
                          f"{kind.__name__}; reactions-smiles takes any procedure")
@@ -311,9 +312,10 @@ def aizynth_filter(
     key:str="conformal", # Its name in the finder
 ): # FilterStrategy
     "A filter policy; `RejectionException` for steps whose product is not in the set"
-    from conformal_ar.chem.molecules import canonical
     from aizynthfinder.context.policy.filter_strategies import FilterStrategy
     from aizynthfinder.utils.exceptions import RejectionException
+
+    from conformal_ar.chem.molecules import canonical
 
     class InSets(FilterStrategy):
         def apply(self, reaction):

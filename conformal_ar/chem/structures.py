@@ -10,11 +10,10 @@ __all__ = ['ROLES', 'smi_inputs', 'read_reactions', 'product_of', 'plain_names',
 import re
 from pathlib import Path
 
-from ..files.csv_jsonl import Input, any_text, at, read_lines
-from .molecules import canonical
 from .edits import sides
-from .reaction_inputs import (
-    UNREAD, check_label, plain_smiles, read_names, spaced_tokens)
+from .molecules import canonical
+from .reaction_inputs import UNREAD, check_label, plain_smiles, read_names, spaced_tokens
+from ..files.csv_jsonl import Input, any_text, at, read_lines
 from ..tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe5

@@ -7,7 +7,9 @@ __all__ = ['MOST_DRAWN', 'FIRST_DRAWN', 'MOST_LINES', 'LIST_SECONDS', 'Opened', 
            'open_calibration']
 
 # %% ../../nbs/cli/05_app.ipynb #e26ce6fa
-import html, time, warnings
+import html
+import time
+import warnings
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -16,14 +18,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Callable, NamedTuple
 from urllib.parse import urlencode
+
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
-from .command_line import (
-    explain_error, guarantee_text, opened_calibration, shortened)
+from .command_line import explain_error, guarantee_text, opened_calibration, shortened
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
+from ..jobs.batch_functions import SetRecords, check_one_by_one, judge, placed, set_record, sum_up
 from ..jobs.file_blocks import member_rows
-from ..jobs.batch_functions import (
-    SetRecords, check_one_by_one, judge, placed, set_record, sum_up)
-from ..procedures.procedure import at_coverage, ModelCalibration, Procedure
+from ..procedures.procedure import ModelCalibration, Procedure, at_coverage
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
 from ..tasks.task import TASKS, Task

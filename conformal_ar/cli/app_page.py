@@ -6,7 +6,11 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
-import html, json, os, sys, tempfile
+import html
+import json
+import os
+import sys
+import tempfile
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -15,9 +19,8 @@ from operator import attrgetter
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
-from .app import (
-    MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_csv,
-    list_html, open_calibration)
+
+from .app import MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_csv, list_html, open_calibration
 from .calibrate import scratch
 from .command_line import error_line, explain_error, notice, shortened
 from .predict import set_texts
@@ -31,7 +34,8 @@ from ..tasks.task import TASKS, Task
 def _import_gradio():
     "Gradio, without its analytics; an error that says how to install it"
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    try: import gradio
+    try:
+        import gradio
     except ImportError as e:
         need = "the application needs Gradio: pip install 'conformal_ar[all]'"
         raise ImportError(need) from e

@@ -6,19 +6,19 @@
 __all__ = ['calibrate', 'evaluate']
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
-import gzip, shutil, tempfile, time
+import gzip
+import shutil
+import tempfile
+import time
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+
 import typer
+
 from .. import procedure_options
-from .command_line import (
-    Model, ProcedureName, app, check_data, check_shares,
-    check_there, cli_option, command_text, error_line, guarantee_text, load_model,
-    max_len_for, notice, notice_lines, opened_calibration, procedure_class,
-    shared_options, shortened, task_and_model, task_of, writable_folder)
-from ..files.csv_jsonl import (
-    Input, all_wrong, named_as, read_columns, read_lines, row_input)
+from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, writable_folder
+from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
 from ..tasks.task import TASKS

@@ -6,7 +6,12 @@
 __all__ = ['ProcedureName', 'TaskName', 'NAMES', 'run_command', 'shared_options']
 
 # %% ../../nbs/cli/00_command_line.ipynb #539e3b21
-import errno, os, pickle, shlex, warnings, zipfile
+import errno
+import os
+import pickle
+import shlex
+import warnings
+import zipfile
 from collections import Counter
 from contextlib import suppress
 from enum import Enum
@@ -20,9 +25,9 @@ import typer
 from typer.core import TyperGroup
 
 from .. import own_object, own_procedures
+from ..files.csv_jsonl import printable
 from ..procedures.saving import is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
-from ..files.csv_jsonl import printable
 
 # %% ../../nbs/cli/00_command_line.ipynb #e25ef5c8
 def error_line(e):
@@ -299,8 +304,8 @@ def encode_spellable(ar, targets):
 # %% ../../nbs/cli/00_command_line.ipynb #7382a417
 def max_len_for(ar, targets):
     "Decoding steps that hold nearly all targets of other pairs"
-    from conformal_ar.search.autoregressive import target_lengths
     from conformal_ar.procedures.dynamic import choose_max_len
+    from conformal_ar.search.autoregressive import target_lengths
     ids, spelt = encode_spellable(ar, targets)
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])
 
@@ -314,8 +319,8 @@ def noted_task(noted):
 def load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
-    from conformal_ar.procedures.saving import model_notes
     from conformal_ar.procedures.procedure import load
+    from conformal_ar.procedures.saving import model_notes
     noted = model_notes(folder)
     home = noted_task(noted)
     task = task or home

@@ -6,22 +6,26 @@
 __all__ = ['demo', 'update', 'train', 'application', 'main']
 
 # %% ../../nbs/cli/04_entry_point.ipynb #c4d4790a
-import io, json, os, re, signal, sys, time
+import io
+import json
+import os
+import re
+import signal
+import sys
+import time
 from hashlib import sha256
 from pathlib import Path
 from textwrap import fill
 from types import SimpleNamespace
 from typing import Annotated
+
 import typer
+
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
-from .command_line import (
-    TaskName, app, check_device, check_shares, check_there, cli_option, command_text,
-    explain_error, load_calibration, load_model, notice, procedure_class,
-    shared_options, shortened, task_of, writable_folder)
-from ..files.whole_files import only_one
-from ..procedures.saving import (
-    calibration_file, is_shipped, read_calibration)
+from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, shared_options, shortened, task_of, writable_folder
+from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
+from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #8c136fbc
@@ -130,8 +134,6 @@ def demo(
 ):
     "Calibrate all procedures, and test them"
     from conformal_ar.theory.checks import check_risk
-    from conformal_ar.files.whole_files import plot_coverage
-    from conformal_ar.files.whole_files import check_file, save_figure, write_results
     task, results = task_named(given.task), given.results
     coverages = list(dict.fromkeys(coverage or task.demo_coverages))
     for c in coverages: check_risk(c, "coverage")
@@ -161,8 +163,8 @@ def demo(
         f"results.json and coverage.png are in {output}"]))
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
-from .predict import answers, predict # noqa: F401
-from .calibrate import calibrate, evaluate # noqa: F401
+from .calibrate import calibrate, evaluate  # noqa: F401
+from .predict import answers, predict  # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc
 Followed = cli_option(Path|None,

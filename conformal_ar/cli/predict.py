@@ -6,7 +6,8 @@
 __all__ = ['predict', 'column_names']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
-import os, shutil
+import os
+import shutil
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial, wraps
@@ -19,22 +20,16 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from ..answers.tables import AnswerCalibration, AnswerTable, read_answers
 from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
+from ..answers.tables import AnswerCalibration, AnswerTable, read_answers
 from ..answers.taking import Selection
-from .calibrate import (
-    NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs)
-from .command_line import (
-    app, check_shares, check_there, cli_option, names_with, notice, opened_calibration,
-    shared_options, task_of, writable_folder, guarantee_text, OneLineErrors)
-from ..files.csv_jsonl import (
-    FORMATS, TABLES, Input, jsonl_text, suffix_of, csv_text)
-from ..files.whole_files import check_file, whole_file, jsonable, write_text
-from ..jobs.file_blocks import (
-    digest, interruptible, own_columns, read_blocks, sets_csv)
-from ..procedures.saving import (
-    calibration_file, is_shipped, read_calibration, shipped_calibrations)
+from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
+from .command_line import OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
+from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
+from ..files.whole_files import check_file, jsonable, whole_file, write_text
+from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, sets_csv
+from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -142,6 +137,7 @@ def _block_folder(output, blocks):
 def _run_blocks(blocks, folder, make, about):
     "Compute the blocks that are not there yet, with a bar: those done"
     from tqdm import tqdm
+
     from conformal_ar.jobs.scale import run_blocks
     done = run_blocks(blocks, folder, make, about)
     return tqdm(done, total=len(blocks), unit="block", disable=None)

@@ -14,14 +14,14 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from fastcore.basics import patch
 
+from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
+from ..procedures.saving import read_notes, restored
 from ..search.autoregressive import Autoregressor, check_inputs
+from ..search.sets import Abstention, PredictionSet
 from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
-from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.saving import read_notes, restored
-from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
-from ..search.sets import Abstention, PredictionSet
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #82c86cb2
 class AdaptiveState(NamedTuple):

@@ -3,8 +3,8 @@ from typing_extensions import Any, Self, overload
 from pathlib import Path
 from typing import NamedTuple, Sequence
 import numpy as np
-from ..search.autoregressive import Autoregressor
 from ..procedures.levelsets import ConformalLevelSets
+from ..search.autoregressive import Autoregressor
 from ..search.sets import PredictionSet
 class AdaptiveState(NamedTuple):
     """All that the next step needs"""

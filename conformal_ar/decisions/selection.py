@@ -14,21 +14,17 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from conformal_ar.procedures.procedure import (
-    ModelCalibration, check_of_texts, check_options, ROW_OPTIONS, checked_pairs,
-    test_pairs)
-from ..procedures.pairs import warn_order, Pairs
-from ..procedures.saving import Calibrated
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
-from ..search.autoregressive import Autoregressor, optional, check_inputs
+from ..procedures.pairs import Pairs, warn_order
+from ..procedures.procedure import ROW_OPTIONS, ModelCalibration, check_of_texts, check_options, checked_pairs, test_pairs
+from ..procedures.saving import Calibrated
+from ..search.autoregressive import Autoregressor, check_inputs, optional
 from ..search.beams import beam_search
-from ..search.sets import prediction_sets, PredictionSet
-from ..theory.checks import (
-    check_count, check_risk, check_scores, warn_caller)
+from ..search.sets import PredictionSet, prediction_sets
+from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.risk import (
-    SelectionRule, choose_cutoffs, passing_cutoff)
+from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253
 _scores = dict(probability=lambda s: s.probabilities[0],

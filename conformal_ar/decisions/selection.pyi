@@ -2,8 +2,8 @@
 from typing_extensions import Any, Self, overload
 from typing import Callable, Sequence
 import numpy as np
-from conformal_ar.procedures.procedure import ModelCalibration
 from ..procedures.pairs import Pairs
+from ..procedures.procedure import ModelCalibration
 from ..search.autoregressive import Autoregressor
 from ..search.sets import PredictionSet
 from ..theory.guarantee import Selected

@@ -15,13 +15,12 @@ import scipy
 from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
+from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.saving import Calibrated, function_name, read_notes, restored, same_function
 from ..search.autoregressive import Autoregressor, check_inputs
+from ..search.sets import PredictionSet
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee
-from ..procedures.saving import (
-    Calibrated, read_notes, function_name, restored, same_function)
-from ..procedures.levelsets import ConformalLevelSets
-from ..search.sets import PredictionSet
 
 # %% ../../nbs/decisions/03_weighted.ipynb #7614401d
 def weighted_thresholds(

@@ -3,10 +3,10 @@ from typing_extensions import Any, Self, overload
 from pathlib import Path
 from typing import Callable, NamedTuple, Sequence
 import numpy as np
-from ..search.autoregressive import Autoregressor
-from ..theory.guarantee import Guarantee
 from ..procedures.levelsets import ConformalLevelSets
+from ..search.autoregressive import Autoregressor
 from ..search.sets import PredictionSet
+from ..theory.guarantee import Guarantee
 def weighted_thresholds(scores: np.ndarray, weights: np.ndarray, new: np.ndarray, alpha: float) -> np.ndarray:
     """Smallest score with a weighted p-value above alpha (Tibshirani et al. 2019)
 

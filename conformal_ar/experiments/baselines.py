@@ -14,14 +14,13 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from ..search.autoregressive import Autoregressor
-from ..search.beams import beam_search
-from ..theory.guarantee import clopper_pearson_lower, Guarantee
-from .equal_coverage import (
-    EqualCoverage, calibrations, decode_within, draw_orders, dropped_pairs)
-from .sampling import Draws, DrawRule, draw_samples, hits
+from .equal_coverage import EqualCoverage, calibrations, decode_within, draw_orders, dropped_pairs
+from .sampling import DrawRule, Draws, draw_samples, hits
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.subsets import ConformalBeamSubsets
+from ..search.autoregressive import Autoregressor
+from ..search.beams import beam_search
+from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..theory.tolerance import tolerance_region
 
 # %% ../../nbs/experiments/07_baselines.ipynb #f1fb4df3

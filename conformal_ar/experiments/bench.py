@@ -7,7 +7,13 @@ __all__ = ['PAIRS', 'GROUPS', 'ALONE', 'ONLY', 'timed', 'alternate', 'compare', 
            'calibration', 'engines', 'attempt', 'main']
 
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257f1
-import copy, importlib, os, subprocess, sys, time, types
+import copy
+import importlib
+import os
+import subprocess
+import sys
+import time
+import types
 from argparse import ArgumentParser
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,17 +24,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Callable, NamedTuple
 from unittest import mock
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
-from transformers import (
-    AutoModelForSeq2SeqLM, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast)
+from transformers import AutoModelForSeq2SeqLM, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
 from ..chem.edit_model import script_rules
 from ..files.csv_jsonl import jsonl_text
-from ..files.whole_files import (
-    check_file, markdown_table, version_of, write_results, write_text)
+from ..files.whole_files import check_file, markdown_table, version_of, write_results, write_text
 from ..hf.adapter import no_progress_bar
 from ..hf.causal import HFCausal, model_by_name
 from ..hf.seq2seq import HFSeq2Seq
@@ -37,8 +43,7 @@ from ..jobs.scale import predict_file
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import load
-from ..search.autoregressive import (
-    Autoregressor, prefix_scores, sequence_scores, target_lengths)
+from ..search.autoregressive import Autoregressor, prefix_scores, sequence_scores, target_lengths
 from ..search.beams import beam_search
 from ..search.threshold import threshold_search
 from ..tasks.shipped import task_max_len
@@ -551,7 +556,8 @@ def ctranslate2_model(
     ar:object, # A T5, BART or Marian
 ): # A ctranslate2.Translator
     "The model in CTranslate2, float32; `NotInstalled` where it is not there"
-    try: import ctranslate2
+    try:
+        import ctranslate2
     except ImportError:
         raise NotInstalled("CTranslate2: pip install 'conformal_ar[bench]'") from None
     from ctranslate2.converters import TransformersConverter

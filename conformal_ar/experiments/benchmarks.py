@@ -6,7 +6,10 @@
 __all__ = ['main']
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000004
-import copy, json, shlex, sys
+import copy
+import json
+import shlex
+import sys
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
-from transformers import (AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig,
-                          T5Config)
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, T5Config
 
 from conformal_ar.experiments.bench import alternate, timed
 from conformal_ar.files.whole_files import write_results
@@ -27,9 +29,8 @@ from conformal_ar.procedures.procedure import load
 from conformal_ar.search.beams import beam_search
 from conformal_ar.search.threshold import threshold_search
 from conformal_ar.tasks.additions import load_additions
-from conformal_ar.tasks.t5_training import (
-    PAPER, SMILES_PRESETS, train_additions, train_smiles)
 from conformal_ar.tasks.reaction_files import load_reactions
+from conformal_ar.tasks.t5_training import PAPER, SMILES_PRESETS, train_additions, train_smiles
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000006
 SIZES = dict(

@@ -6,7 +6,11 @@
 __all__ = ['Found', 'shares', 'set_sizes', 'main']
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #f7459147
-import json, random, shlex, sys, time
+import json
+import random
+import shlex
+import sys
+import time
 from argparse import ArgumentParser
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -14,15 +18,16 @@ from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
+
 import numpy as np
+
 from ..chem.edit_answers import load_edits
 from ..chem.edit_rows import further_reactions, round_trip
 from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
 from ..files.whole_files import write_results, write_text
 from ..procedures.procedure import load
-from ..tasks.reaction_files import (
-    find_archive, load_reactions, reaction_texts, read_archive, remove_stereo)
+from ..tasks.reaction_files import find_archive, load_reactions, reaction_texts, read_archive, remove_stereo
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, read_molecule
 from ..theory.conformal import split_threshold

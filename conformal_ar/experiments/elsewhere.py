@@ -6,7 +6,9 @@
 __all__ = ['compared', 'main', 'measured']
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #52140d58
-import argparse, re, sys
+import argparse
+import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Sequence
@@ -14,13 +16,11 @@ from zlib import crc32
 
 import numpy as np
 
-from ..answers.tables import drawn_values, Level, draws_table, read_answers
 from ..answers.samples import SampledSets
+from ..answers.tables import Level, drawn_values, draws_table, read_answers
 from ..files.whole_files import read_results, version_of, write_results
 from ..theory.guarantee import Guarantee
-from conformal_ar.theory.risk import (
-    hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold, StepLosses,
-    tested_threshold)
+from ..theory.risk import StepLosses, hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold, tested_threshold
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #d67d428f
 def their_threshold(losses:StepLosses, risk:float)->float:
@@ -94,8 +94,8 @@ def sets_by_both(
     tries:int=200,   # Floors and stopping rules
 )->dict: # How many sets differ, and how often a p-value forgets a loss
     "The same floor and stopping rule in TorchCP and here"
-    from torchcp.llm.predictor import ConformalLM
     import torch
+    from torchcp.llm.predictor import ConformalLM
     clm = ConformalLM(set_score_function_name="sum", rejection=True)
     scores, labels, alike = arrays_of(rows)
     clm.scaling(scores, labels)
@@ -120,8 +120,8 @@ def quach_by_torchcp(
     splits:int=50,        # Random halves of all but the first 200
 )->list: # A row of numbers for each way
     "Their procedure and ours on the same calibration and test inputs"
-    from torchcp.llm.predictor import ConformalLM
     import torch
+    from torchcp.llm.predictor import ConformalLM
     clm = ConformalLM(set_score_function_name="sum", rejection=True,
                       epsilons=torch.tensor([1 - coverage]), alpha=1 - confidence)
     arrays, rng = arrays_of(rows), np.random.default_rng(0)

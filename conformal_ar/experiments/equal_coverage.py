@@ -12,17 +12,18 @@ from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from typing import Callable, Sequence
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 from tqdm import tqdm
+
 from .one_decode import decode_for_all
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
-from ..search.autoregressive import (
-    Autoregressor, optional, prefix_scores, take, target_lengths)
+from ..search.autoregressive import Autoregressor, optional, prefix_scores, take, target_lengths
 from ..search.threshold import PrefixSearch, Search, threshold_search
 from ..theory.checks import check_count, check_scores
 from ..theory.guarantee import Guarantee, plan

@@ -9,24 +9,27 @@ __all__ = ['random_splits', 'BeamRanks', 'beam_ranks', 'SubsetRepetitions', 'sub
            'plot_sizes_by_oracle', 'plot_group_coverage', 'made_with']
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #b5d336be
-import json, math, time, warnings
+import json
+import math
+import time
+import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Callable, Sequence
+
 import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 from tqdm import tqdm
-from ..files.whole_files import STYLES, plot_axes, jsonable, whole_file
+
+from ..files.whole_files import STYLES, jsonable, plot_axes, whole_file
 from ..search.autoregressive import Autoregressor
 from ..search.sets import Hypotheses, check_thresholds, gather
 from ..search.threshold import Walk
 from ..theory.checks import check_count, check_risk
 from ..theory.conformal import split_threshold
-from ..theory.guarantee import (
-    Guarantee, clopper_pearson_interval, clopper_pearson_lower)
-from ..theory.tolerance import (
-    check_feasible, step_ranks, tolerance_region)
+from ..theory.guarantee import Guarantee, clopper_pearson_interval, clopper_pearson_lower
+from ..theory.tolerance import check_feasible, step_ranks, tolerance_region
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #e35e47e2
 def random_splits(

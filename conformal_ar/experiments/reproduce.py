@@ -7,24 +7,27 @@ __all__ = ['TASKS', 'TABLES', 'Passes', 'subset_table', 'dynamic_table', 'additi
            'main']
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #532c2a59
-import hashlib, shlex, shutil, sys
+import hashlib
+import shlex
+import shutil
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Callable, Sequence
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from tqdm import tqdm
-from conformal_ar.experiments.one_decode import (
-    beam_ranks, decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows, kept,
-    subset_repetitions, subset_rows)
+
+from .one_decode import beam_ranks, decode_for_all, dynamic_draws, dynamic_repetitions, dynamic_rows, kept, subset_repetitions, subset_rows
 from ..files.whole_files import environment, markdown_table, write_results
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
 from ..search.sets import Hypotheses, true_rows
 from ..theory.checks import check_count
-from ..theory.tolerance import check_feasible
 from ..theory.guarantee import clopper_pearson_interval
+from ..theory.tolerance import check_feasible
 
 # %% ../../nbs/experiments/02_reproduce.ipynb #d9d653c2
 class Passes:

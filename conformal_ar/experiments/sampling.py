@@ -6,10 +6,11 @@
 __all__ = ['Draws', 'draw_samples', 'main', 'hits', 'DrawRule', 'saved']
 
 # %% ../../nbs/experiments/06_sampling.ipynb #6101a00e
-import argparse, sys
+import argparse
+import sys
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Sequence, Any, NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from fastcore.basics import patch
 from tqdm import tqdm
 
 from ..answers.samples import SampledSets
-from ..answers.tables import draws_table, confidences
+from ..answers.tables import confidences, draws_table
 from ..files.whole_files import write_results
 from ..hf.masks import Wrapper
 from ..procedures.dynamic import DynamicConformalBeams

@@ -8,11 +8,16 @@ __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check
            'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
-import csv, gzip, io, json, re
+import csv
+import gzip
+import io
+import json
+import re
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Callable, NamedTuple
+
 from .whole_files import jsonable
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007

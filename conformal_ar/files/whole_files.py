@@ -7,8 +7,17 @@ __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writabl
            'environment', 'write_results', 'read_results', 'house_style', 'plot_coverage']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
-import datetime, importlib.metadata, json, math, os, platform, secrets, shutil
-import subprocess, sys, tempfile
+import datetime
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,7 +61,8 @@ def only_one(
     wait:bool=True,  # Until it is free? Else an error
 ):
     "Hold a folder until the block ends; `ValueError` where another run has it"
-    try: from fcntl import LOCK_EX, LOCK_NB, flock
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError: flock = None # Windows
     if flock is None:
         yield
@@ -226,7 +236,7 @@ STYLES = [dict(marker="o", color="black", ls="-"),
 
 def plot_axes(ax, figsize=(5, 3.2)):
     "`ax`, or the axes of a new figure"
-    import matplotlib.pyplot as plt # heavy
+    import matplotlib.pyplot as plt  # heavy
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -6,23 +6,22 @@
 __all__ = ['HFModel', 'no_progress_bar']
 
 # %% ../../nbs/hf/01_adapter.ipynb #4a843ccb
-import json, re
+import json
+import re
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+
 import numpy as np
 import torch
 from fastcore.basics import patch
 from transformers import AutoTokenizer
 from transformers.utils import logging
+
 from .onnx import Compiled, chosen_engine
-from conformal_ar.hf.precision import (
-    ROUNDING, SMALL, choose_device, is_exact, log_probs_of, prepare_model,
-    fingerprint_of)
-from .supported import (
-    check_pair, check_paths, check_special, special_ids)
-from .texts import (
-    check_tokens, Ids, Texts, own_tokenizer, shipped_models)
+from .precision import ROUNDING, SMALL, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .supported import check_pair, check_paths, check_special, special_ids
+from .texts import Ids, Texts, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
@@ -215,9 +214,7 @@ def compiled(self:HFModel)->Compiled:
         from conformal_ar.hf.captured import captured
         return captured(self)
     chosen_engine("onnx")
-    from conformal_ar.hf.graphs import DECODERS # as there is onnx
-    from conformal_ar.hf.graphs import GRAPHS
-    from conformal_ar.hf.graphs import graphs_of
+    from conformal_ar.hf.graphs import DECODERS, GRAPHS, graphs_of
     if self.dtype != torch.float32: raise TypeError(
         f"weights in {self.dtype} are not compiled: load them in float32")
     name = type(self.model).__name__

@@ -7,7 +7,8 @@ __all__ = ['select_rows', 'Slot', 'Stack', 'whole_stack', 'grow_rows', 'Blocks',
            'set_attention', 'why_copied']
 
 # %% ../../nbs/hf/03_caches.ipynb #55be382c
-import copy, weakref
+import copy
+import weakref
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple

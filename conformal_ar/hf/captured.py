@@ -6,7 +6,8 @@
 __all__ = ['bucket', 'Steps', 'recorded', 'captured']
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120004
-import copy, warnings
+import copy
+import warnings
 from collections import Counter
 from threading import Lock
 

@@ -6,7 +6,8 @@
 __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 
 # %% ../../nbs/hf/06_causal.ipynb #aac0c076
-import inspect, re
+import inspect
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,10 @@ from jinja2 import TemplateError
 from transformers import AutoModelForCausalLM, DynamicCache
 
 from .adapter import HFModel
-from .caches import (
-    grow_rows, make_blocks, padding_bias, sharing, why_copied)
+from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, has_onnx, open_compiled
-from .precision import is_exact, choose_device
-from .texts import row_tokens, Texts, pad_rows, start_ids, shipped_models
+from .precision import choose_device, is_exact
+from .texts import Texts, pad_rows, row_tokens, shipped_models, start_ids
 from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
 
@@ -294,7 +294,9 @@ def model_by_name(
     from transformers import AutoConfig
     config = AutoConfig.from_pretrained(shipped.get(name, name),
                                         trust_remote_code=False)
-    if config.is_encoder_decoder: from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
-    else: Kind = HFCausal
+    if config.is_encoder_decoder:
+        from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
+    else:
+        Kind = HFCausal
     model = Kind.from_pretrained(name, device, dtype and getattr(torch, dtype))
     return model.compiled() if engine == "onnx" else model

@@ -8,15 +8,15 @@ __all__ = ['from_model', 'Wrapper', 'Masked', 'listed_inputs', 'Respelt', 'Clean
 # %% ../../nbs/hf/10_masks.ipynb #6606cbb8
 import copy
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol, Sequence, Callable
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 from ..files.csv_jsonl import Input
 
 # %% ../../nbs/hf/10_masks.ipynb #bbd42dfb
 import torch
 from fastcore.basics import patch
-from ..search.autoregressive import (
-    Autoregressor, optional, real_tokens, to_device)
+
+from ..search.autoregressive import Autoregressor, optional, real_tokens, to_device
 
 # %% ../../nbs/hf/10_masks.ipynb #711a7592
 def from_model(

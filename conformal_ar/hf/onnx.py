@@ -6,7 +6,8 @@
 __all__ = ['FILES', 'has_onnx', 'chosen_engine', 'GraphRun', 'Engine', 'Compiled', 'files_hash', 'open_compiled']
 
 # %% ../../nbs/hf/04_onnx.ipynb #94db8c38
-import json, os
+import json
+import os
 from hashlib import sha256
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -15,9 +16,8 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .texts import (
-    lay_rows, check_tokens, row_tokens, Texts, own_tokenizer, shipped_models)
 from .precision import ROUNDING
+from .texts import Texts, check_tokens, lay_rows, own_tokenizer, row_tokens, shipped_models
 from ..procedures.saving import read_shipped
 from ..search.autoregressive import stepwise_scores
 
@@ -179,6 +179,7 @@ def open_compiled(
 )->Compiled|None: # None where its files are not those of the calibration
     "A shipped model, compiled"
     from safetensors.torch import load_file
+
     from conformal_ar.hf.graphs import GRAPHS
     stored = read_shipped(name)
     if stored.get("files") != files_hash(name): return None

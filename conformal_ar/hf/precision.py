@@ -6,13 +6,14 @@
 __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_device', 'prepare_model', 'fingerprint_of']
 
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
-import hashlib, json
+import hashlib
+import json
 from functools import cache
 
 import numpy as np
 import torch
 
-from ..search.autoregressive import stepwise_scores, real_tokens
+from ..search.autoregressive import real_tokens, stepwise_scores
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below

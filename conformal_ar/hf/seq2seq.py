@@ -15,12 +15,11 @@ from fastcore.basics import patch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..search.autoregressive import to_device
 from .adapter import HFModel
-from .caches import (
-    grow_rows, make_blocks, padding_bias, select_rows, set_attention)
+from .caches import grow_rows, make_blocks, padding_bias, select_rows, set_attention
 from .supported import special_id, special_ids
-from .texts import row_tokens, pad_rows
+from .texts import pad_rows, row_tokens
+from ..search.autoregressive import to_device
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):

@@ -6,8 +6,11 @@
 __all__ = ['EngineError', 'VLLMServer', 'VLLMCausal']
 
 # %% ../../nbs/hf/15_vllm.ipynb #752180ec
-import json, re, time
-from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError as NotInTime
+import json
+import re
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import KW_ONLY, dataclass, field
 from hashlib import sha256
 from http.client import HTTPException
@@ -23,9 +26,9 @@ import torch
 from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase
 
-from ..search.autoregressive import real_tokens
 from .causal import HFCausal
 from .texts import check_tokens
+from ..search.autoregressive import real_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):

@@ -14,11 +14,11 @@ from typing import Callable, Iterable
 import numpy as np
 from fastcore.basics import patch
 
-from .file_blocks import digest
-from ..procedures.saving import calibration_file, read_calibration
-from ..procedures.procedure import load, Procedure
-from ..search.sets import Abstention, PredictionSet
 from ..files.csv_jsonl import BadRow, Input, input_error
+from .file_blocks import digest
+from ..procedures.procedure import Procedure, load
+from ..procedures.saving import calibration_file, read_calibration
+from ..search.sets import Abstention, PredictionSet
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #6117d5f8
 def _halved(procedure, inputs):

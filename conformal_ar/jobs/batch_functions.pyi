@@ -2,10 +2,10 @@
 from typing_extensions import Any
 from functools import cached_property
 from typing import Callable, Iterable
+from ..files.csv_jsonl import Input
 from .file_blocks import digest
 from ..procedures.procedure import Procedure
 from ..search.sets import PredictionSet
-from ..files.csv_jsonl import Input
 def _halved(procedure, inputs):
     """As predict; an exception in place of a set where an input alone makes one"""
     ...

@@ -7,7 +7,8 @@ __all__ = ['FileBlocks', 'open_blocks', 'check_column', 'digest', 'write_manifes
            'member_rows', 'own_columns', 'sets_csv']
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #96c4753f
-import io, json
+import io
+import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -15,13 +16,12 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Callable, Iterable, Iterator
+
 import numpy as np
 from fastcore.basics import patch
-from conformal_ar.files.csv_jsonl import (
-    BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows,
-    jsonl_text, table_start)
-from ..files.whole_files import (
-    check_writable, jsonable, only_one, write_text)
+
+from ..files.csv_jsonl import BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start
+from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):

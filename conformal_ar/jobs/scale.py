@@ -6,7 +6,8 @@
 __all__ = ['run_blocks', 'predict_file', 'score_pairs']
 
 # %% ../../nbs/jobs/02_scale.ipynb #52dee08a
-import logging, warnings
+import logging
+import warnings
 from functools import partial
 from hashlib import sha256
 from math import ceil
@@ -15,16 +16,14 @@ from typing import Callable, Iterator
 
 import numpy as np
 
-from conformal_ar.jobs.file_blocks import (
-    BlockWriter, FileBlocks, check_column, digest, open_blocks, read_blocks,
-    write_manifest)
-from .batch_functions import PredictBatches
-from ..files.whole_files import write_text
 from ..files.csv_jsonl import jsonl_text
-from ..search.autoregressive import optional
+from ..files.whole_files import write_text
+from .batch_functions import PredictBatches
+from .file_blocks import BlockWriter, FileBlocks, check_column, digest, open_blocks, read_blocks, write_manifest
 from ..procedures.pairs import read_pairs
 from ..procedures.procedure import Procedure
 from ..procedures.saving import fingerprint_of_model
+from ..search.autoregressive import optional
 
 # %% ../../nbs/jobs/02_scale.ipynb #b9f35438
 def run_blocks(
@@ -114,7 +113,9 @@ _STORE = 200*1024*1024 # bytes; only numbers of blocks go through it
 
 def _connected(address):
     "Ray, connected to a cluster, or to one that starts here with the address local"
-    try: import ray, ray.data
+    try:
+        import ray
+        import ray.data
     except ImportError: raise ImportError(
         "a cluster needs Ray: pip install 'conformal_ar[ray]'") from None
     logging.getLogger("ray.data").setLevel(logging.CRITICAL) # errors are raised
@@ -123,7 +124,6 @@ def _connected(address):
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR,
                  **own if address == "local" else {})
     return ray
-
 
 # %% ../../nbs/jobs/02_scale.ipynb #8244ad39
 def _on_ray(writer, address, workers):

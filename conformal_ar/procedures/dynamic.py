@@ -14,11 +14,11 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
+from .procedure import Procedure
 from ..search.autoregressive import Autoregressor
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count
 from ..theory.groups import by_length
-from .procedure import Procedure
 from ..theory.tolerance import check_feasible, step_ranks
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #aa00d91b

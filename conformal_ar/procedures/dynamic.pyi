@@ -3,8 +3,8 @@ from typing_extensions import Any
 from functools import cached_property
 from typing import Hashable, Sequence
 import numpy as np
-from ..search.autoregressive import Autoregressor
 from .procedure import Procedure
+from ..search.autoregressive import Autoregressor
 def choose_max_len(lengths: Sequence[int], quantile: float=0.999) -> int:
     """A maximum length for decoding (Deutschmann et al. 2024, section 6)
 

@@ -13,6 +13,7 @@ from typing import Callable, Sequence
 # %% ../../nbs/procedures/06_equivalence.ipynb #da4cf4bf
 import numpy as np
 from fastcore.basics import patch
+
 from ..search.sets import PredictionSet
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #3ecf20a0

@@ -14,12 +14,10 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from ..theory.guarantee import (
-    Guarantee, clopper_pearson_interval, rounded_down)
+from .equivalence import ClassSet, canonical_form, merge_equivalent, merge_summary
 from .pairs import target_texts
-from .equivalence import (
-    ClassSet, canonical_form, merge_equivalent, merge_summary)
 from ..search.sets import Abstention, PredictionSet
+from ..theory.guarantee import Guarantee, clopper_pearson_interval, rounded_down
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #925e3a2e
 def oracle_size(

@@ -2,8 +2,8 @@
 from dataclasses import dataclass
 from typing import Callable, Sequence
 import numpy as np
-from ..theory.guarantee import Guarantee
 from ..search.sets import PredictionSet
+from ..theory.guarantee import Guarantee
 def oracle_size(prediction_set: PredictionSet, target: str | Sequence | None) -> float:
     """Members needed, best first, to hold a target (Deutschmann et al. 2024, Table 2)
 

@@ -19,8 +19,8 @@ from .pairs import Pairs
 from .procedure import Calibration, Procedure
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor, optional, take
-from ..search.sets import Hypotheses
 from ..search.lines import lines_scores, lines_search
+from ..search.sets import Hypotheses
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count
 from ..theory.groups import by_length

@@ -18,11 +18,8 @@ import torch
 from fastcore.basics import patch
 
 from .equivalence import canonical_form
-from conformal_ar.search.autoregressive import (
-    Autoregressor, check_ids, check_inputs, take, target_lengths, Defaults, optional,
-    stepwise_scores, input_length)
+from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
 from ..theory.checks import warn_caller
-from ..theory.guarantee import wilson_upper
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):

@@ -3,7 +3,7 @@ from typing_extensions import Any
 from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 import torch
-from conformal_ar.search.autoregressive import Autoregressor
+from ..search.autoregressive import Autoregressor
 def _columns(table):
     """The columns input and target of a table, as lists; an error where they are not"""
     ...

@@ -22,28 +22,18 @@ from fastcore.meta import delegates
 
 from .equivalence import merge_equivalent
 from .evaluation import evaluate_sets
-from .pairs import (
-    Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld, Probe, check_unchanged,
-    input_hashes, warn_known, warn_repeated, warn_order)
-from .risk_control import (
-    evaluate_losses, fit_losses, pair_losses)
-from .saving import (
-    LOADABLE, function_name, restored, saved_fields, write_calibration, Calibrated,
-    calibration_file, is_shipped, read_calibration, saved_class)
-from ..search.autoregressive import (
-    Autoregressor, optional, check_inputs, take, target_lengths)
+from .pairs import Pairs, Probe, check_unchanged, input_hashes, join_pairs, read_pairs, warn_known, warn_order, warn_repeated, warn_respelt, warn_unheld
+from .risk_control import evaluate_losses, fit_losses, pair_losses
+from .saving import LOADABLE, Calibrated, calibration_file, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
+from ..search.autoregressive import Autoregressor, check_inputs, optional, take, target_lengths
 from ..search.beams import most_probable
 from ..search.score_checks import check_adapter
-from ..search.sets import (
-    Hypotheses, join_tables, prediction_sets, Abstention, PredictionSet, rank_p_values)
+from ..search.sets import Abstention, Hypotheses, PredictionSet, join_tables, prediction_sets, rank_p_values
 from ..search.threshold import PrefixSearch
-from ..theory.checks import (
-    check_bool, warn_caller, check_count, check_log_likelihoods, check_risk)
+from ..theory.checks import check_bool, check_count, check_log_likelihoods, check_risk, warn_caller
 from ..theory.conformal import split_threshold
-from ..theory.groups import (
-    by_length, group_numbers, group_rows, pair_groups, check_group)
-from ..theory.guarantee import (
-    Guarantee, rounded_down, wilson_upper, one_risk, plan)
+from ..theory.groups import by_length, check_group, group_numbers, group_rows, pair_groups
+from ..theory.guarantee import Guarantee, one_risk, plan, rounded_down, wilson_upper
 from ..theory.tolerance import tolerance_region
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab

@@ -17,9 +17,7 @@ from .saving import Calibrated
 from ..theory.checks import check_risk
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
-from ..theory.risk import (
-    learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses,
-    StepLosses, tested_threshold)
+from ..theory.risk import StepLosses, learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #471573ff
 def edit_distances(

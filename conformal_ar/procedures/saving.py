@@ -9,7 +9,9 @@ __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'UNIT', 'Calibrated', 'calibration_file
            'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
-import json, re, warnings
+import json
+import re
+import warnings
 from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
@@ -145,7 +147,7 @@ def fingerprint_of_model(
     model:Any, # Autoregressor
 )->str|None: # None where it has no fingerprint()
     "A name for what the scores of a model depend on"
-    from conformal_ar.search.autoregressive import optional # which loads torch
+    from conformal_ar.search.autoregressive import optional  # which loads torch
     return optional(model, "fingerprint")()
 
 # %% ../../nbs/procedures/08_saving.ipynb #b0a5a002
@@ -153,7 +155,7 @@ def checked_probe(path:Path, fields:dict|None, model:Any):
     """The probe pairs, scored again; `ValueError` where scores differ, or a warning.
     `fields` stand in the file `path` (None, with a warning, where it has no probe) and
     are scored by `model`"""
-    from conformal_ar.procedures.pairs import Probe # which loads torch
+    from conformal_ar.procedures.pairs import Probe  # which loads torch
     if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
         f"JSON): whether {type(model).__name__} does what it did cannot be told")

@@ -15,16 +15,16 @@ import torch
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from .pairs import Pairs
-from .procedure import refuse_ranks, Procedure
 from .equivalence import canonical_form
+from .pairs import Pairs
+from .procedure import Procedure, refuse_ranks
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
 from ..search.sets import Hypotheses, best_per_input, target_rows
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
-from ..theory.guarantee import clopper_pearson_lower, Guarantee
+from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..theory.tolerance import check_feasible
 
 # %% ../../nbs/procedures/05_subsets.ipynb #b0a57001

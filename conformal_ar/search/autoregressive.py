@@ -10,7 +10,7 @@ __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs',
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
 from hashlib import sha256
 from itertools import product
-from typing import Any, Protocol, Sequence, runtime_checkable, Callable
+from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 
 import numpy as np
 import torch

@@ -13,12 +13,10 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import (
-    Autoregressor, optional, batches_by_length, check_log_probs, take, to_host)
-from ..theory.checks import check_count
-from .sets import (
-    Hypotheses, best_per_input, best_per_owner, gather, join_tables)
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, to_host
+from .sets import Hypotheses, best_per_input, best_per_owner, gather, join_tables
 from .threshold import empty_prefixes, threshold_search
+from ..theory.checks import check_count
 
 # %% ../../nbs/search/03_beams.ipynb #4fcba2ad
 def _beam_candidates(live, log_probs, width, last, end, pad):

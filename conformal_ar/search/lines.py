@@ -12,9 +12,7 @@ from typing import Callable, Sequence
 import numpy as np
 import torch
 
-from conformal_ar.search.autoregressive import (
-    Autoregressor, optional, batches_by_length, check_log_probs, take, target_lengths,
-    to_host)
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, target_lengths, to_host
 from .sets import Hypotheses, best_per_owner, join_tables
 from ..theory.checks import check_count
 

@@ -15,8 +15,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import (
-    Autoregressor, cumulative_scores, optional, target_lengths)
+from .autoregressive import Autoregressor, cumulative_scores, optional, target_lengths
 
 # %% ../../nbs/search/05_sets.ipynb #65bf71f6
 @dataclass(frozen=True, eq=False, repr=False)

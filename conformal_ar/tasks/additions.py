@@ -7,7 +7,8 @@ __all__ = ['SIZES', 'numbers', 'sized_pairs', 'fresh_pairs', 'questions', 'answe
            'DigitTokenizer']
 
 # %% ../../nbs/tasks/01_additions.ipynb #11ac2377
-import json, re
+import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

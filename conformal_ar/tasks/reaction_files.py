@@ -6,13 +6,24 @@
 __all__ = ['matches', 'download', 'reaction_texts', 'remove_stereo', 'find_archive', 'read_archive', 'load_reactions']
 
 # %% ../../nbs/tasks/10_reaction_files.ipynb #6fad8847
-import bz2, csv, errno, gzip, hashlib, io, lzma, os, re, tarfile, warnings, zlib
+import bz2
+import csv
+import errno
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import re
+import tarfile
 import urllib.request
+import warnings
+import zlib
 from pathlib import Path
 from typing import NamedTuple
+
 from ..files.whole_files import whole_file
-from .reactions import (
-    BadReaction, Reaction, ReactionSplits, clean_lines, split_reactions)
+from .reactions import BadReaction, Reaction, ReactionSplits, clean_lines, split_reactions
 from .smiles_spellings import rdkit_modules, read_molecule
 
 # %% ../../nbs/tasks/10_reaction_files.ipynb #6368927a

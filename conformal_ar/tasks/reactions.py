@@ -6,7 +6,9 @@
 __all__ = ['Reaction', 'BadReaction', 'clean_lines', 'Reactions', 'ReactionSplits', 'split_reactions']
 
 # %% ../../nbs/tasks/07_reactions.ipynb #4ab1a541
-import multiprocessing, re, sys
+import multiprocessing
+import re
+import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from .smiles_spellings import ATOM_MAP, mapped_molecule, follow
+from .smiles_spellings import ATOM_MAP, follow, mapped_molecule
 
 # %% ../../nbs/tasks/07_reactions.ipynb #b7c40942
 class Reaction(NamedTuple):

@@ -6,7 +6,9 @@
 __all__ = ['shipped_pairs', 'task_max_len', 'load_shipped', 'main']
 
 # %% ../../nbs/tasks/14_shipped.ipynb #60728ca8
-import json, shlex, sys
+import json
+import shlex
+import sys
 from argparse import ArgumentParser
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -15,16 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..search.autoregressive import optional
 from ..files.whole_files import environment, write_text
-from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.saving import (
-    pack_scores, unpack_scores, is_shipped, read_shipped, shipped_calibrations)
-from ..procedures.pairs import Probe
+from ..hf.masks import CleanInputs
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
-from ..hf.masks import CleanInputs
+from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.pairs import Probe
+from ..procedures.saving import is_shipped, pack_scores, read_shipped, shipped_calibrations, unpack_scores
+from ..search.autoregressive import optional
 from .task import TASKS
 
 # %% ../../nbs/tasks/14_shipped.ipynb #a843a3fd

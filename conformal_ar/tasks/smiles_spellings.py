@@ -16,7 +16,7 @@ from typing import Callable
 
 import numpy as np
 
-from ..hf.masks import listed_inputs, Respelt
+from ..hf.masks import Respelt, listed_inputs
 from ..search.autoregressive import Autoregressor
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b

@@ -10,14 +10,13 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+
 import numpy as np
 import torch
-from transformers import (
-    AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration)
-from .additions import (
-    Additions, answers, fresh_pairs, load_additions, questions, DigitTokenizer)
-from .smiles_spellings import (
-    smiles_pieces, smiles_tokenizer, smiles_tokens)
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
+
+from .additions import Additions, DigitTokenizer, answers, fresh_pairs, load_additions, questions
+from .smiles_spellings import smiles_pieces, smiles_tokenizer, smiles_tokens
 from .training import Muon, Run, collator, sized_batches, text_losses
 from ..theory.guarantee import clopper_pearson_interval
 

@@ -6,7 +6,9 @@
 __all__ = ['TASKS', 'TaskOption', 'TaskShown', 'Task', 'AdditionsTask', 'task_named', 'open_model']
 
 # %% ../../nbs/tasks/00_task.ipynb #43ce38e4
-import html, re, warnings
+import html
+import re
+import warnings
 from collections.abc import MutableMapping
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -14,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import conformal_ar
-from ..files.csv_jsonl import (
-    Input, check_input, line_inputs, read_columns, suffix_of)
+from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns, suffix_of
 
 # %% ../../nbs/tasks/00_task.ipynb #7ba7a3a5
 class TaskOption(NamedTuple):

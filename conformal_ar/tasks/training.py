@@ -6,7 +6,9 @@
 __all__ = ['Muon', 'sized_batches', 'Run', 'MeanWeights', 'collator', 'text_losses']
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c004
-import math, random, time
+import math
+import random
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Callable

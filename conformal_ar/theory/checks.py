@@ -7,7 +7,9 @@ __all__ = ['check_risk', 'check_count', 'check_bool', 'check_scores', 'check_log
            'group_key', 'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups', 'warn_caller']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
-import json, sys, warnings
+import json
+import sys
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real

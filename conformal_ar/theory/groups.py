@@ -10,9 +10,7 @@ from typing import Callable, Iterable, Sequence
 
 import numpy as np
 
-from conformal_ar.theory.checks import (
-    check_calibrated_groups, check_count, check_labels, group_key, group_label,
-    refuse_group_of)
+from .checks import check_calibrated_groups, check_count, check_labels, group_key, group_label, refuse_group_of
 
 # %% ../../nbs/theory/02_groups.ipynb #05f324d9
 def input_groups(

@@ -12,8 +12,7 @@ from typing import Sequence
 
 import numpy as np
 
-from .checks import (
-    check_count, check_ranks, check_risk, check_scores)
+from .checks import check_count, check_ranks, check_risk, check_scores
 
 # %% ../../nbs/theory/01_tolerance.ipynb #d9f1aa93
 def step_ranks(
