@@ -43,9 +43,6 @@ def whole(name, pages):
         run(programs/"uv", "pip", "install", "--quiet", "--python", programs/"python", "--reinstall-package", "conformal_ar",
             "--constraint", limits, f".[{extras}]")
         if extras == "onnx": run(programs/"conformal-ar", "demo")
-    if name == "lowest" and not pages:
-        all_pages = (o.relative_to(root/"nbs").with_suffix("").as_posix() for o in (root/"nbs").rglob("*.ipynb"))
-        pages = sorted(o for o in all_pages if not re.search(r"(^|/)[_.]", o))
     return subprocess.run([programs/"python", root/".ci/test.py", "--setting", "native", *pages]).returncode
 
 def walk(pages):
