@@ -3,7 +3,10 @@
 `nbs/_quarto.yml` names it. The models of the field come from the package, so that the repository has them once; the
 search index gets the words that people type, from the table below.
 """
-import json, os, re, shutil
+import json
+import os
+import re
+import shutil
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -17,10 +20,10 @@ WORDS = {
     "chem/chemist.html": "Windows install Python by-products byproducts reaction classes wrong reactions molfile sdf mol rxn retrosynthesis forward synthesis reaction prediction SMILES product yield USPTO molecule chemistry rdkit coverage 0.9 reactions excel xlsx spreadsheet ChemDraw cdx cdxml laboratory own data without atom maps nothing reacts unreactive salts counter-ion several products chirality chiral enantiomer diastereomer stereochemistry top-1 accuracy route planning what do i get Chemformer Molecular Transformer published models",
     "guides/questions.html": "FAQ help troubleshooting what does 90% mean why fine-tune fine-tuned fine-tuning finetune finetuned finetuning retrain retrained update model repeated duplicate pairs",
     "guides/level_sets.html": "getting started tutorial first steps introduction set size",
-    "guides/how_found.html": "algorithm tree search decoding pruning budget max_candidates",
-    "guides/how_many_pairs.html": "sample size how many calibration pairs choose alpha",
-    "guides/interface.html": "API reference documentation list of functions classes modules",
-    "theory/planning.html": "sample size how many calibration pairs choose alpha",
+    "guides/level_sets.html": "algorithm tree search decoding pruning budget max_candidates",
+    "guides/level_sets.html": "sample size how many calibration pairs choose alpha",
+    "guides/questions.html": "API reference documentation list of functions classes modules",
+    "theory/guarantee.html": "sample size how many calibration pairs choose alpha",
     "theory/guarantee.html": "theorem proof marginal conditional coverage beta distribution",
     "theory/conformal.html": "quantile split conformal prediction introduction tutorial exchangeable i.i.d. iid theorem why the coverage is exact proof",
     "theory/groups.html": "Mondrian class conditional coverage groups fairness",

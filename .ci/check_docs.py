@@ -5,7 +5,14 @@
 
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
-import argparse, ast, functools, http.server, re, shutil, sys, threading
+import argparse
+import ast
+import functools
+import http.server
+import re
+import shutil
+import sys
+import threading
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,18 +25,18 @@ LARGEST = 2_000_000        # bytes of a page
 FIRST = 5                  # results of a search among which a page must be
 QUERIES = {                # what people type -> pages that answer; one has to be found
     "own llama": "guides/language_models", "own T5 model": "guides/own_model", "citation": "index", "how to cite": "index",
-    "GPU": "index hf/precision hf/vllm jobs/scale experiments/benchmarks", "API reference": "guides/interface",
+    "GPU": "index hf/precision hf/vllm jobs/scale experiments/benchmarks", "API reference": "guides/questions",
     "retrosynthesis": "chem/chemist", "coverage 0.9 reactions": "chem/chemist tasks/reactions_results tasks/shipped",
-    "install": "index", "how many calibration pairs": "guides/how_many_pairs theory/planning", "empty set": "guides/questions",
+    "install": "index", "how many calibration pairs": "guides/level_sets theory/guarantee", "empty set": "guides/questions",
     "why is my set so large": "guides/questions", "vllm": "hf/vllm", "beam search": "search/beams procedures/subsets procedures/dynamic",
     "save calibration": "procedures/saving procedures/procedure", "load a shipped model": "procedures/procedure tasks/shipped",
     "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
     "distribution shift": "decisions/still_valid decisions/weighted", "drift alarm": "decisions/still_valid decisions/monitor",
-    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/planning theory/guarantee",
+    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/guarantee theory/guarantee",
     "p-value": "search/sets guides/questions chem/chemist", "SMILES": "chem/chemist chem/molecules tasks/smiles_spellings",
     "atom maps": "chem/edit_rows chem/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
-    "memory": "search/hypotheses jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
+    "memory": "search/sets jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
     "bfloat16": "hf/precision", "chat template": "guides/language_models hf/texts", "constrained decoding": "hf/masks",
     "logits processor": "hf/masks", "several right answers": "guides/language_models",
     "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",

@@ -3,7 +3,13 @@ two things, parameters of the command line, minutes of reading, private names th
 
 `make test` prints the figures and fails above a limit; `python .ci/counts.py` alone does the same; `--names` lists what is counted.
 """
-import ast, io, json, re, subprocess, sys, tokenize
+import ast
+import io
+import json
+import re
+import subprocess
+import sys
+import tokenize
 
 import house
 

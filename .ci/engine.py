@@ -5,7 +5,19 @@
 
 `--write` keeps what was found in nbs/results/vllm.json. A small Llama with random weights in float32 serves: what is compared are sets, not their use.
 """
-import argparse, gc, json, os, platform, random, shutil, socket, string, subprocess, sys, tempfile, time
+import argparse
+import gc
+import json
+import os
+import platform
+import random
+import shutil
+import socket
+import string
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -113,6 +125,7 @@ def refusals(url, tokenizer):
 def half_precision(model, hf, inputs, theirs):
     "Coverage in bfloat16, on targets drawn from the sets of the model in float32"
     import numpy as np
+
     from conformal_ar import ConformalLevelSets
     draw, pairs = np.random.default_rng(0), []
     texts = hf.decode(theirs.tokens)
@@ -130,6 +143,7 @@ def half_precision(model, hf, inputs, theirs):
 def killed(model, server, inputs, theirs):
     "A server that dies in the middle of a search: what is kept, and what the error says"
     import threading
+
     from conformal_ar import threshold_search
     from conformal_ar.hf.vllm import EngineError
     ask = model.engine.ask
@@ -149,8 +163,7 @@ def killed(model, server, inputs, theirs):
 def here(n, write):
     import torch
     torch.set_num_threads(1)
-    from conformal_ar import HFCausal, threshold_search
-    from conformal_ar import VLLMCausal, VLLMServer
+    from conformal_ar import HFCausal, VLLMCausal, VLLMServer, threshold_search
     folder, ways = Path(tempfile.mkdtemp()), {}
     llama, tokenizer = tiny(folder)
     hf, inputs = HFCausal(llama, tokenizer, device="cpu"), questions(n)

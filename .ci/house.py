@@ -2,7 +2,11 @@
 
 `.ci/test.py` runs them with the notebooks, `python .ci/house.py` alone.
 """
-import ast, json, re, sys, warnings
+import ast
+import json
+import re
+import sys
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -119,10 +123,11 @@ def check_imports_alone(folder):
 
 def check_processors(folder):
     "nbdev's processors keep all that readers should see."
+    import os
+
     from nbdev.config import get_config
     from nbdev.process import NBProcessor
     from nbdev.processors import FilterDefaults
-    import os
     wrong, before = [], os.getcwd()
     os.chdir(root); get_config.cache_clear()
     try:

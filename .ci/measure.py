@@ -7,7 +7,11 @@ Memory is the largest sum of resident memory over all processes of a command, sa
 
     python .ci/measure.py
 """
-import subprocess, sys, tempfile, threading, time
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 from pathlib import Path
 
 import psutil

@@ -7,7 +7,18 @@
 Each mutant is run by the notebook of its module and, where it lives, by some that import the module, in a copy of the
 working tree.  A survivor is a missing assertion, unless it changes no result.
 """
-import argparse, ast, copy, difflib, json, random, re, shutil, subprocess, sys, tempfile, time
+import argparse
+import ast
+import copy
+import difflib
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 
 import test

@@ -8,7 +8,9 @@ are shown; relative links and images are rewritten to work from the root of the 
     python .ci/readme.py            write README.md
     python .ci/readme.py --check    change nothing; fail when README.md or its figures are out of date
 """
-import os, re, sys
+import os
+import re
+import sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -17,9 +19,9 @@ source, target, figures = root/"nbs/index.ipynb", root/"README.md", root/"nbs/fi
 
 def process(path):
     "The notebook at `path` after nbdev's processors that neither run nor link anything, and its front matter."
+    from nbdev.config import get_config
     from nbdev.process import NBProcessor
     from nbdev.processors import FilterDefaults
-    from nbdev.config import get_config
     os.chdir(root)
     get_config.cache_clear()
     leave_out = ("add_show_docs", "exec_show_docs", "add_links", "populate_language")
@@ -91,6 +93,7 @@ def render():
 def social(picture):
     "The first figure in the shape in which other sites show links."
     from io import BytesIO
+
     from PIL import Image, ImageOps
     out, white = BytesIO(), Image.new("RGB", (1200, 630), "white")
     white.paste(ImageOps.contain(Image.open(BytesIO(picture)).convert("RGB"), (1160, 610)), (20, 10))

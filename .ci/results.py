@@ -11,7 +11,13 @@ Long runs come first, then the pages that read their files or load the task's mo
 A notebook runs in its folder and is saved whole, cleaned, with its new outputs; one that fails is left as it was, and
 ends the run.  Cells marked `#| eval: false`, `#| slow` or `#| gpu` keep their outputs.  A GPU is used where there is one.
 """
-import argparse, os, re, shlex, subprocess, sys, time
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
 
 import house
 
@@ -28,8 +34,8 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
         ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "rows", "--only", "edits", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
     "demo": [], "benchmarks": [],
-    "additions": ["run_additions", "run_lines"],
-    "reactions": ["run_reactions", "run_comparisons"]}
+    "additions": ["run_additions"],
+    "reactions": ["run_reactions"]}
 TASKS = ["additions", "reactions", "benchmarks"] # of `all`
 
 

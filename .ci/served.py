@@ -5,10 +5,16 @@
 A small Llama learns dates for a minute (as in nbs/guides/01_language_models.ipynb) and serves. 3/4/05 is 3 April for some and 4 March for others, and what was meant is right.
 `--write` keeps questions, samples and what was meant in nbs/results/served.json, which nbs/experiments/17_elsewhere.ipynb reads.
 """
-import argparse, random, shutil, sys, tempfile, time
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
+
 import engine
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -52,6 +58,7 @@ def ask(client, inputs, n, seed):
 def here(n, samples, steps, write):
     import torch
     from openai import OpenAI
+
     from conformal_ar.files.whole_files import version_of, write_results
     torch.set_num_threads(1)
     folder = Path(tempfile.mkdtemp())

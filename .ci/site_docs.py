@@ -2,7 +2,10 @@
 
 `settings.ini` names these for nbdev (`renderer`, `procs`); `make docs` puts this folder on the path.
 """
-import ast, inspect, json, re
+import ast
+import inspect
+import json
+import re
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache, cached_property

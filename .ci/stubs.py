@@ -3,7 +3,12 @@
 `make export` runs it after `nbdev_export`; `python .ci/stubs.py FOLDER` writes into another copy of the package.  A patched
 method stands in its class, and its docstring lists the parameters as the notebooks describe them.
 """
-import ast, copy, io, re, sys, tokenize
+import ast
+import copy
+import io
+import re
+import sys
+import tokenize
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -117,7 +122,7 @@ def package_stub(text):
     "The names that `conformal_ar/__init__.py` loads when they are first used, as imports"
     names = next(ast.literal_eval(o.value) for o in ast.parse(text).body if isinstance(o, ast.Assign) and ast.unparse(o.targets[0]) == "_names")
     lines = [f"from .{module} import {name} as {name}" for module, found in names.items() for name in found.split()]
-    return "\n".join([HEAD.strip(), "from typing import Any", "__version__: str", "__all__: list[str]", "own_tasks: dict[str, str]", "own_procedures: dict[str, str]",
+    return "\n".join([HEAD.strip(), "from typing import Any", "__version__: str", "__all__: list[str]", "own_tasks: dict[str, str]", "own_procedures: dict[str, str]", "procedure_options: dict[str, str]",
                       "def own_object(name: str, *default: Any) -> Any: ...", *lines]) + "\n"
 
 def main():

@@ -8,7 +8,17 @@
 Each line has the seconds that passed and those of processors.  The last line reads `N passed, M failed` and counts notebooks (`, K skipped` follows when whole notebooks are marked
 `skip_exec`).  The exit status is not 0 when a check or a notebook fails.
 """
-import argparse, ast, filecmp, json, os, re, shutil, subprocess, sys, tempfile, time
+import argparse
+import ast
+import filecmp
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

@@ -2,10 +2,17 @@
 
 Editors know the methods that come by `@patch` from stubs; pyright reads the modules themselves, as `.ci/stubs.py` sees them: each method in its class.
 """
-import ast, json, os, re, subprocess, sys, tempfile
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
-import house, stubs
+import house
+import stubs
 
 ROOMS = "theory", "search", "procedures", "decisions"
 PAGES = "index", "guides/"

@@ -7,7 +7,11 @@
 
 uv installs them, from its cache where it can.  UV_TORCH_BACKEND=cpu saves the gigabytes of torch for GPUs.
 """
-import os, re, shutil, subprocess, sys
+import os
+import re
+import shutil
+import subprocess
+import sys
 from configparser import ConfigParser
 from importlib.metadata import distributions
 from pathlib import Path
@@ -39,9 +43,6 @@ def whole(name, pages):
         run(programs/"uv", "pip", "install", "--quiet", "--python", programs/"python", "--reinstall-package", "conformal_ar",
             "--constraint", limits, f".[{extras}]")
         if extras == "onnx": run(programs/"conformal-ar", "demo")
-    if name == "lowest" and not pages:
-        all_pages = (o.relative_to(root/"nbs").with_suffix("").as_posix() for o in (root/"nbs").rglob("*.ipynb"))
-        pages = sorted(o for o in all_pages if not re.search(r"(^|/)[_.]", o))
     return subprocess.run([programs/"python", root/".ci/test.py", "--setting", "native", *pages]).returncode
 
 def walk(pages):

@@ -9,9 +9,8 @@ from importlib import import_module as _import_module
 from pkgutil import iter_modules as _iter_modules
 
 _names = {
-    "theory.guarantee": "Guarantee",
-    "search.autoregressive": "Autoregressor",
-    "search.toy": "ToyMarkov",
+    "theory.guarantee": "Guarantee plan coverage_band",
+    "search.autoregressive": "Autoregressor ToyMarkov",
     "search.score_checks": "check_adapter",
     "search.threshold": "threshold_search",
     "search.beams": "beam_search",
@@ -22,7 +21,6 @@ _names = {
     "procedures.dynamic": "DynamicConformalBeams choose_max_len",
     "procedures.levelsets": "ConformalLevelSets",
     "procedures.procedure": "load",
-    "theory.planning": "plan coverage_band",
     "procedures.equivalence": "ClassSet",
     "decisions.selection": "select",
     "decisions.adaptive": "AdaptiveLevelSets",
@@ -37,13 +35,13 @@ _names = {
     "hf.masks": "Masked",
     "chem.product_sets": "ProductSets",
 }
-_found = {"tasks.shipped": "load_shipped", "tasks.sum_tokens": "DigitTokenizer"} # by files, not at the top level
+_found = {"tasks.shipped": "load_shipped", "tasks.additions": "DigitTokenizer"} # by files, not at the top level
 _home = {name: module for module, names in (_names | _found).items() for name in names.split()}
 _modules = {m.name for m in _iter_modules(__path__) if m.ispkg} # those that are installed
 
 # What the command line and files name. Other packages announce tasks as entry points of the group conformal_ar.tasks.
 own_tasks = {
-    "additions": "conformal_ar.tasks.known_tasks:AdditionsTask",
+    "additions": "conformal_ar.tasks.task:AdditionsTask",
     "reactions-smiles": "conformal_ar.chem.reaction_tasks:SmilesReactionsTask",
     "reactions": "conformal_ar.chem.reaction_tasks:ReactionsTask",
 }
@@ -52,6 +50,12 @@ own_procedures = {
     "dynamic": "DynamicConformalBeams",
     "subsets": "ConformalBeamSubsets",
     "select": "select",
+}
+procedure_options = { # of the command line; others are for all
+    "level-sets": "coverage confidence nonempty max_candidates max_lines",
+    "dynamic": "coverage confidence nonempty step_alpha",
+    "subsets": "coverage confidence nonempty beam_alpha width",
+    "select": "fdr width",
 }
 
 __all__ = ["__version__", *(name for names in _names.values() for name in names.split())]

@@ -4,10 +4,13 @@ __version__: str
 __all__: list[str]
 own_tasks: dict[str, str]
 own_procedures: dict[str, str]
+procedure_options: dict[str, str]
 def own_object(name: str, *default: Any) -> Any: ...
 from .theory.guarantee import Guarantee as Guarantee
+from .theory.guarantee import plan as plan
+from .theory.guarantee import coverage_band as coverage_band
 from .search.autoregressive import Autoregressor as Autoregressor
-from .search.toy import ToyMarkov as ToyMarkov
+from .search.autoregressive import ToyMarkov as ToyMarkov
 from .search.score_checks import check_adapter as check_adapter
 from .search.threshold import threshold_search as threshold_search
 from .search.beams import beam_search as beam_search
@@ -20,8 +23,6 @@ from .procedures.dynamic import DynamicConformalBeams as DynamicConformalBeams
 from .procedures.dynamic import choose_max_len as choose_max_len
 from .procedures.levelsets import ConformalLevelSets as ConformalLevelSets
 from .procedures.procedure import load as load
-from .theory.planning import plan as plan
-from .theory.planning import coverage_band as coverage_band
 from .procedures.equivalence import ClassSet as ClassSet
 from .decisions.selection import select as select
 from .decisions.adaptive import AdaptiveLevelSets as AdaptiveLevelSets

@@ -11,12 +11,10 @@ from typing import Callable, NamedTuple
 import numpy as np
 from fastcore.basics import patch
 
-from .calibrated import AnswerCalibration, Level, coverage_level
-from .tables import AnswerTable, read_answers
+from .tables import AnswerCalibration, AnswerTable, Level, coverage_level, read_answers
 from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
-from ..theory.guarantee import Guarantee
-from ..theory.planning import one_risk
+from ..theory.guarantee import Guarantee, one_risk
 from ..theory.risk import StepLosses, step_losses
 
 # %% ../../nbs/answers/04_claims.ipynb #9ad25ee6

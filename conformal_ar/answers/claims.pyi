@@ -2,8 +2,7 @@
 from typing_extensions import Any
 from typing import Callable, NamedTuple
 import numpy as np
-from .calibrated import AnswerCalibration
-from .tables import AnswerTable
+from .tables import AnswerCalibration, AnswerTable
 from ..theory.guarantee import Guarantee
 from ..theory.risk import StepLosses
 def claim_scores(table: AnswerTable) -> np.ndarray:

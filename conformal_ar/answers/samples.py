@@ -14,13 +14,10 @@ from typing import Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .calibrated import AnswerCalibration, AnswerSet, Drawn, Level, Measured, coverage_level, drawn_values
-from .tables import AnswerTable, draws_table, read_answers, read_judgement, references_of
+from .tables import RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
 from ..theory.checks import check_count, check_risk, warn_caller
-from ..theory.draw_values import RULES
-from ..theory.guarantee import Guarantee, wilson_upper
-from ..theory.planning import one_risk
+from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import learn_then_test, losses_at, missed_share, set_apart
 
 # %% ../../nbs/answers/02_samples.ipynb #77f0acdc

@@ -2,8 +2,7 @@
 from typing_extensions import Any
 from typing import Callable, Sequence
 import numpy as np
-from .calibrated import AnswerCalibration, AnswerSet, Drawn, Measured
-from .tables import AnswerTable
+from .tables import AnswerCalibration, AnswerSet, AnswerTable, Drawn, Measured
 class SampledSets(AnswerCalibration):
     """Sets of sampled answers with a guaranteed coverage, or a guaranteed small loss.
     `ValueError` unless one of `coverage`, `alpha` and `risk` is given, and for unknown

@@ -14,12 +14,10 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .calibrated import AnswerCalibration, Level
-from .tables import read_answers, read_judgement
+from .tables import AnswerCalibration, Level, read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
-from ..theory.risk import set_apart
-from ..theory.selective import SelectionRule, choose_cutoffs, fit_selection
+from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, set_apart
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73
 class Selection(AnswerCalibration):

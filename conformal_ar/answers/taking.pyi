@@ -3,7 +3,7 @@ from typing_extensions import Any
 from dataclasses import dataclass
 from typing import Sequence
 import numpy as np
-from .calibrated import AnswerCalibration
+from .tables import AnswerCalibration
 from ..theory.guarantee import Selected
 class Selection(AnswerCalibration):
     """Takes answers such that few of those taken are wrong.

@@ -20,7 +20,7 @@ from torch import nn
 
 from .edits import KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule, read_script, script_tokens, source_molecule, twins
 from ..hf.texts import pad_rows
-from ..search.inputs_and_ids import to_device
+from ..search.autoregressive import to_device
 from ..tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b

@@ -25,11 +25,10 @@ from .reaction_inputs import marks_of
 from ..hf.texts import pad_rows
 from ..procedures.equivalence import canonical_form, merge_equivalent
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.pairs import Pairs, read_pairs, warn_unheld
-from ..procedures.probes import input_hashes
+from ..procedures.pairs import Pairs, input_hashes, read_pairs, warn_unheld
 from ..procedures.procedure import Procedure, group_p_values
+from ..search.autoregressive import take
 from ..search.beams import most_probable
-from ..search.inputs_and_ids import take
 from ..search.lines import lines_scores
 from ..search.sets import Abstention
 from ..search.threshold import Search, threshold_search

@@ -16,9 +16,10 @@ from fastcore.basics import patch
 from .edits import ALKALI, flask, ionized
 from .molecules import canonical
 from ..files.csv_jsonl import Input, check_input, check_text
+from ..hf.masks import CleanInputs
 from ..search.autoregressive import optional
 from ..tasks.reactions import BadReaction
-from ..tasks.smiles_spellings import TOKEN, CleanInputs, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
+from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"

@@ -252,7 +252,7 @@ class SmilesReactionsTask(MoleculesTask):
         return model if isinstance(model, CleanSources) else CleanSources(model)
 
     def train(self, *args, **options):
-        from conformal_ar.tasks.additions_model import train_smiles
+        from conformal_ar.tasks.t5_training import train_smiles
         return train_smiles(*args, **options)
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #b1cd75ad

@@ -27,9 +27,8 @@ from ..jobs.file_blocks import member_rows
 from ..procedures.procedure import ModelCalibration, Procedure, at_coverage
 from ..procedures.saving import FILE, calibration_file
 from ..search.sets import PredictionSet
-from ..tasks.known_tasks import TASKS
-from ..tasks.task import Task
-from ..theory.planning import coverage_band
+from ..tasks.task import TASKS, Task
+from ..theory.guarantee import coverage_band
 
 # %% ../../nbs/cli/05_app.ipynb #969806da
 SECONDS = 30 # for one input: a set of ten takes less than one
@@ -91,7 +90,7 @@ class Opened:
             with _time_limit(cp.model, seconds): table = cp.search([text])
             last = [*self.tables.items()][1 - self.most:]
             self.tables = dict(last) | {text: (coverage, table)}
-        if reusable: table = cp.select(table, [text])
+        if reusable: table = cp.narrowed(table, [text])
         return cp.sets(table, [text])[0]
 
 # %% ../../nbs/cli/05_app.ipynb #b3578781

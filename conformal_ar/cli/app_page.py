@@ -28,8 +28,7 @@ from ..files.csv_jsonl import Input
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
 from ..procedures.procedure import at_coverage
-from ..tasks.known_tasks import TASKS
-from ..tasks.task import Task
+from ..tasks.task import TASKS, Task
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
 def _import_gradio():

@@ -16,11 +16,12 @@ from types import SimpleNamespace
 
 import typer
 
+from .. import procedure_options
 from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
-from ..tasks.known_tasks import TASKS
+from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
 def check_columns(table, *names):
@@ -141,18 +142,17 @@ def pairs_of_file(data, half, n, rows, task, ar):
     return some.inputs, some.targets
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
-_sets = ["level-sets", "dynamic", "subsets"]
-_users = dict(step_alpha=["dynamic"], beam_alpha=["subsets"],
-    width=["subsets", "select"], fdr=["select"], max_candidates=["level-sets"],
-    max_lines=["level-sets"], coverage=_sets, confidence=_sets, nonempty=_sets)
+def _option_users(option):
+    "The procedures that have an option; empty for one of all"
+    return [o for o, own in procedure_options.items() if option in own.split()]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
     given = {name: v for name, v in options.items() if v is not None and v is not False}
     for name in given:
-        users = _users.get(name, [procedure])
-        if procedure not in users: raise ValueError(
+        users = _option_users(name)
+        if users and procedure not in users: raise ValueError(
             f"--{name.replace('_', '-')} is for {' and '.join(users)}, "
             f"not for {procedure}")
     return given
@@ -245,7 +245,7 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None,
 ):
     "Calibrate a procedure on pairs of input and target"
-    from conformal_ar.theory.planning import one_risk
+    from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     procedure = procedure.value
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha,

@@ -27,7 +27,7 @@ from typer.core import TyperGroup
 from .. import own_object, own_procedures
 from ..files.csv_jsonl import printable
 from ..procedures.saving import is_shipped, read_calibration
-from ..tasks.known_tasks import TASKS, task_named
+from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/00_command_line.ipynb #e25ef5c8
 def error_line(e):
@@ -259,7 +259,7 @@ def _reason(e):
 # %% ../../nbs/cli/00_command_line.ipynb #3337e009
 def load_model(name, device=None):
     "The model behind a name; where there is none, an error that says why"
-    from conformal_ar.tasks.known_tasks import open_model
+    from conformal_ar.tasks.task import open_model
     if device is not None: check_device(device)
     if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
     try: return open_model(name, device)
@@ -305,7 +305,7 @@ def encode_spellable(ar, targets):
 def max_len_for(ar, targets):
     "Decoding steps that hold nearly all targets of other pairs"
     from conformal_ar.procedures.dynamic import choose_max_len
-    from conformal_ar.search.inputs_and_ids import target_lengths
+    from conformal_ar.search.autoregressive import target_lengths
     ids, spelt = encode_spellable(ar, targets)
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])
 

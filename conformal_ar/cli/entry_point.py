@@ -9,6 +9,7 @@ __all__ = ['demo', 'update', 'train', 'application', 'main']
 import io
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -20,15 +21,18 @@ from typing import Annotated
 
 import typer
 
+from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
 from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, shared_options, shortened, task_of, writable_folder
-from ..files.whole_files import only_one
+from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
-from ..tasks.known_tasks import TASKS, task_named
+from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/04_entry_point.ipynb #8c136fbc
-_names = {"level-sets": "level sets", "dynamic": "dynamic beams",
-          "subsets": "beam subsets"}
+def _in_words(kind):
+    "The name of a procedure in tables: level sets, for ConformalLevelSets"
+    own = own_procedures[kind].replace("Conformal", "")
+    return re.sub("(?<!^)(?=[A-Z])", " ", own).lower()
 
 def _runs(kind, new, cal, test, coverages):
     "(procedure, sets, row) at each coverage, on calibration scores computed once"
@@ -46,7 +50,7 @@ def _runs(kind, new, cal, test, coverages):
         seconds = round(shared + time.perf_counter() - start, 2)
         ev = evaluate_sets(sets, test.targets, cp.guarantee, cp.canonicalize)
         own = dict(max_len=cp.max_len, seconds=seconds)
-        yield cp, sets, ev.row(procedure=_names[kind]) | own
+        yield cp, sets, ev.row(procedure=_in_words(kind)) | own
 
 def _all_runs(task, ar, cal, test, coverages, max_len):
     "(procedure, sets, row) of each procedure at each coverage"
@@ -129,8 +133,6 @@ def demo(
     coverage:Coverages=None, n_cal:NCal=None, n_test:NTest=None, seed:Seed=0,
 ):
     "Calibrate all procedures, and test them"
-    from conformal_ar.files.plots import plot_coverage
-    from conformal_ar.files.whole_files import check_file, save_figure, write_results
     from conformal_ar.theory.checks import check_risk
     task, results = task_named(given.task), given.results
     coverages = list(dict.fromkeys(coverage or task.demo_coverages))
@@ -151,7 +153,8 @@ def demo(
     for path in filter(None, (output/"results.json", results)):
         write_results(path, rows, command_text(ctx), seed)
     save_figure(plot_coverage(rows), output/"coverage.png")
-    level, sets, _ = [r for r in runs if r[2]["procedure"] == _names["level-sets"]][-1]
+    mine = [r for r in runs if r[2]["procedure"] == _in_words("level-sets")]
+    level, sets, _ = mine[-1]
     first = sorted(range(len(test)), key=lambda i: not len(sets[i]))[:5]
     form = level.canonicalize or str
     examples = [_example(sets[i], form(test.targets[i])) for i in first]
@@ -160,9 +163,8 @@ def demo(
         f"results.json and coverage.png are in {output}"]))
 
 # %% ../../nbs/cli/04_entry_point.ipynb #fffdc3c9
-from .answers_command import answers  # noqa: F401
 from .calibrate import calibrate, evaluate  # noqa: F401
-from .predict import predict  # noqa: F401
+from .predict import answers, predict  # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc
 Followed = cli_option(Path|None,

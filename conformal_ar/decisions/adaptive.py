@@ -17,8 +17,7 @@ from fastcore.basics import patch
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
 from ..procedures.saving import read_notes, restored
-from ..search.autoregressive import Autoregressor
-from ..search.inputs_and_ids import check_inputs
+from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import Abstention, PredictionSet
 from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold

@@ -82,7 +82,7 @@ def plot(self:ExchangeabilityMonitor,
     **kwargs,    # Passed to `ax.plot`
 ): # The axes
     "The wealth on a logarithmic scale, with the line of the alarm"
-    from conformal_ar.files.plots import plot_axes
+    from conformal_ar.files.whole_files import plot_axes
     ax = plot_axes(ax, (5, 3))
     ax.plot(np.exp(np.minimum(self.path, 600)), **kwargs)
     ax.axhline(1/self.level, color="k", ls="--", lw=1)

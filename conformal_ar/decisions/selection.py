@@ -16,17 +16,15 @@ from fastcore.meta import delegates
 
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
-from ..procedures.pairs import Pairs
-from ..procedures.procedure import ROW_OPTIONS, ModelCalibration, check_of_texts, check_options, checked_pairs, test_pairs, warn_order
+from ..procedures.pairs import Pairs, warn_order
+from ..procedures.procedure import ROW_OPTIONS, ModelCalibration, check_of_texts, check_options, checked_pairs, test_pairs
 from ..procedures.saving import Calibrated
-from ..search.autoregressive import Autoregressor, optional
+from ..search.autoregressive import Autoregressor, check_inputs, optional
 from ..search.beams import beam_search
-from ..search.hypotheses import prediction_sets
-from ..search.inputs_and_ids import check_inputs
-from ..search.sets import PredictionSet
+from ..search.sets import PredictionSet, prediction_sets
 from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.selective import SelectionRule, choose_cutoffs, passing_cutoff
+from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253
 _scores = dict(probability=lambda s: s.probabilities[0],

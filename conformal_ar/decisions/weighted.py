@@ -17,8 +17,7 @@ from fastcore.basics import patch
 from .adaptive import own_level_sets, sets_at
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.saving import Calibrated, function_name, read_notes, restored, same_function
-from ..search.autoregressive import Autoregressor
-from ..search.inputs_and_ids import check_inputs
+from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import PredictionSet
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee

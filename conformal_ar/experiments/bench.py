@@ -36,17 +36,15 @@ from ..chem.edit_model import script_rules
 from ..files.csv_jsonl import jsonl_text
 from ..files.whole_files import check_file, markdown_table, version_of, write_results, write_text
 from ..hf.adapter import no_progress_bar
-from ..hf.causal import HFCausal
-from ..hf.hub import open_model
+from ..hf.causal import HFCausal, model_by_name
 from ..hf.seq2seq import HFSeq2Seq
 from ..hf.texts import Ids, pad_rows, shipped_models, token_ids
 from ..jobs.scale import predict_file
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import load
-from ..search.autoregressive import Autoregressor, prefix_scores, sequence_scores
+from ..search.autoregressive import Autoregressor, prefix_scores, sequence_scores, target_lengths
 from ..search.beams import beam_search
-from ..search.inputs_and_ids import target_lengths
 from ..search.threshold import threshold_search
 from ..tasks.shipped import task_max_len
 
@@ -178,7 +176,7 @@ def load_task(
 )->TimedTask: # Float32
     "A shipped model, its calibration scores, and held-out pairs in random order"
     model = dict(reactions="reactions-smiles").get(name, name)
-    pairs, ar = held_out(name), open_model(model, device)
+    pairs, ar = held_out(name), model_by_name(model, device)
     plain = HFSeq2Seq.from_pretrained(model, device=device)
     pairs = pairs[np.random.default_rng(0).permutation(len(pairs))]
     inputs, targets, (n, budget) = pairs.inputs, pairs.targets, PAIRS[name]
@@ -639,9 +637,9 @@ def engines(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #e4910012
 _PROGRAM = """
 from conformal_ar import beam_search
-from conformal_ar.hf.hub import open_model
+from conformal_ar.hf.causal import model_by_name
 some = [f"{i}+{7*i}=" for i in range(1000)]
-beam_search(open_model("additions", "cpu"), some, 10, 12)
+beam_search(model_by_name("additions", "cpu"), some, 10, 12)
 most = next(l for l in open("/proc/self/status") if l.startswith("VmHWM"))
 print(int(most.split()[1])/1e3)
 """
@@ -753,7 +751,7 @@ def _in_use():
 
 def _on_workers(folder, workers, size=250):
     "[blocks, 2] when each block was finished, and the driver's MB then, on Ray"
-    make = partial(open_model, "additions", device="cpu")
+    make = partial(model_by_name, "additions", device="cpu")
     with TemporaryDirectory(dir=folder) as out:
         done = predict_file(f"{folder}/inputs.jsonl", out, f"{folder}/calibration",
                             make, size=size, address="local", workers=workers)

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from .equal_coverage import PROCEDURES, EqualCoverage
-from ..files.plots import STYLES, plot_axes
+from ..files.whole_files import STYLES, plot_axes
 
 # %% ../../nbs/experiments/08_compared.ipynb #4f1f1ac9
 def two_way(

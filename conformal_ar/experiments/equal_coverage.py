@@ -23,12 +23,10 @@ from .one_decode import decode_for_all
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import Procedure
-from ..search.autoregressive import Autoregressor, optional, prefix_scores
-from ..search.inputs_and_ids import take, target_lengths
+from ..search.autoregressive import Autoregressor, optional, prefix_scores, take, target_lengths
 from ..search.threshold import PrefixSearch, Search, threshold_search
 from ..theory.checks import check_count, check_scores
-from ..theory.guarantee import Guarantee
-from ..theory.planning import plan
+from ..theory.guarantee import Guarantee, plan
 from ..theory.tolerance import smallest_alpha, step_ranks, tolerance_region
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #e7f21ea7

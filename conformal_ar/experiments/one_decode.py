@@ -22,10 +22,9 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 from tqdm import tqdm
 
-from ..files.plots import STYLES, plot_axes
-from ..files.whole_files import jsonable, whole_file
+from ..files.whole_files import STYLES, jsonable, plot_axes, whole_file
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses, check_thresholds, gather
+from ..search.sets import Hypotheses, check_thresholds, gather
 from ..search.threshold import Walk
 from ..theory.checks import check_count, check_risk
 from ..theory.conformal import split_threshold

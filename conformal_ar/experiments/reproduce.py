@@ -24,7 +24,7 @@ from .one_decode import beam_ranks, decode_for_all, dynamic_draws, dynamic_repet
 from ..files.whole_files import environment, markdown_table, write_results
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
-from ..search.hypotheses import Hypotheses, true_rows
+from ..search.sets import Hypotheses, true_rows
 from ..theory.checks import check_count
 from ..theory.guarantee import clopper_pearson_interval
 from ..theory.tolerance import check_feasible

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Callable, Sequence
 import numpy as np
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
+from ..search.sets import Hypotheses
 class Passes:
     """What tables need of a model on one pool of pairs, computed once and kept"""
     folder: Any

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writable', 'check_file', 'markdown_table', 'jsonable',
-           'environment', 'write_results', 'read_results']
+           'environment', 'write_results', 'read_results', 'house_style', 'plot_coverage']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
 import datetime
@@ -227,3 +227,59 @@ def read_results(path:str|Path)->dict: # Of results, command, seed, commit, vers
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError(f"{path} is no file of results, or it is damaged") from None
     return found
+
+# %% ../../nbs/files/00_whole_files.ipynb #c2c8dbcf
+STYLES = [dict(marker="o", color="black", ls="-"),
+           dict(marker="s", color="#c1440e", ls="--", mfc="white"),
+           dict(marker="^", color="#2a6f97", ls=":"),
+           dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
+
+def plot_axes(ax, figsize=(5, 3.2)):
+    "`ax`, or the axes of a new figure"
+    import matplotlib.pyplot as plt  # heavy
+    if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+# %% ../../nbs/files/00_whole_files.ipynb #0868e156
+def house_style():
+    "Draw every figure of this process as these pages do"
+    import matplotlib.pyplot as plt
+    plt.rcParams.update({
+        "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+        "legend.fontsize": 8, "figure.constrained_layout.use": True})
+
+# %% ../../nbs/files/00_whole_files.ipynb #fba97a6b
+def plot_coverage(
+    rows:list[dict], # Of Evaluation.row, with the column by
+    ax:object=None, # Matplotlib Axes; a new figure when None
+    by:str="procedure", # Column that names the series
+): # The Axes
+    "Measured against guaranteed coverage, 95 % interval; `ValueError` without rows"
+    if not rows: raise ValueError("there are no rows to plot")
+    ax = plot_axes(ax, (4.6, 4))
+    names = list(dict.fromkeys(r.get(by, "") for r in rows))
+    for name, style in zip(names, STYLES*len(names)):
+        x, y, lo, hi = _coverage_columns([r for r in rows if r.get(by, "") == name])
+        error = dict(yerr=[y - lo, hi - y], elinewidth=1, capsize=3)
+        ax.errorbar(x, y, label=name, ms=6, lw=1, **error, **style)
+    low = min(min(r["guaranteed"], r["measured_low"]) for r in rows)
+    _guaranteed_region(ax, max(0., low - .08*(1 - low)))
+    ax.legend(frameon=False, loc="lower right")
+    return ax
+
+# %% ../../nbs/files/00_whole_files.ipynb #6e5d3dd2
+def _coverage_columns(rows):
+    "Guaranteed and measured coverage and the ends of its interval, in order"
+    names = "guaranteed", "measured", "measured_low", "measured_high"
+    return np.array(sorted([r[n] for n in names] for r in rows), dtype=float).T
+
+# %% ../../nbs/files/00_whole_files.ipynb #6c750301
+def _guaranteed_region(ax, low):
+    "Square axes from `low` to 1 with the diagonal, too low a coverage shaded"
+    ax.plot([low, 1], [low, 1], color="0.5", lw=.8, zorder=0)
+    ax.fill_between([low, 1], [low, 1], [low, low], color="0.93", lw=0, zorder=-1)
+    ax.text(.62, .5, "less than guaranteed", transform=ax.transAxes, color="0.45",
+            fontsize=8, rotation=45, rotation_mode="anchor", ha="center", va="center")
+    ax.set(xlim=(low, 1), ylim=(low, 1), aspect="equal")
+    ax.set(xlabel="guaranteed coverage", ylabel="measured coverage")

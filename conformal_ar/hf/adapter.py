@@ -19,10 +19,10 @@ from transformers import AutoTokenizer
 from transformers.utils import logging
 
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, SMALL, choose_device, is_exact, log_probs_of, prepare_model
-from .supported import check_pair, check_paths, check_special, check_tokens, fingerprint_of, special_ids
-from .texts import Ids, Texts, own_tokenizer, shipped_models
-from ..search.inputs_and_ids import real_tokens
+from .precision import ROUNDING, SMALL, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .supported import check_pair, check_paths, check_special, special_ids
+from .texts import Ids, Texts, check_tokens, own_tokenizer, shipped_models
+from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 

@@ -20,9 +20,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from .caches import Blocks, Slot, Stack, stacked
-from .onnx import lay_rows
-from ..search.inputs_and_ids import to_device
+from .caches import Blocks, Slot, Stack, whole_stack
+from .texts import lay_rows
+from ..search.autoregressive import to_device
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120007
 def bucket(n:int, halves:bool=False):
@@ -172,7 +172,7 @@ def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
     """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
     `own` of prefixes of the model `ar`; `rows` [R] go on with `tokens` [R], at `places`
     [R] of texts; `owner` [R] is the input of each; `cross` and `bias` are of inputs"""
-    R, whole = len(rows), stacked(own)
+    R, whole = len(rows), whole_stack(own)
     if self.why or not recorded(cross, R) or whole is None and own.layers: return None
     keys = cross.layers[0].keys
     n, heads, read, size = keys.shape

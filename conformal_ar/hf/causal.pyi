@@ -86,3 +86,14 @@ class CausalState(NamedTuple):
     used: np.ndarray
     prompt: DynamicCache = ...
     owner: np.ndarray = ...
+def _check_known(name):
+    """`OSError` for what is neither a folder nor, asked once, a model of the hub"""
+    ...
+def model_by_name(name: str, device: str | None=None, dtype: str | None=None, engine: str | None=None):
+    """A model of the kind that its configuration names; no code is run
+
+    name: A shipped name, a folder, or a hub id
+    device: Where to run; None: chosen automatically
+    dtype: Of the weights; None: float32
+    engine: Either onnx or torch; None: onnx for a shipped model"""
+    ...

@@ -3,14 +3,6 @@ from typing_extensions import Any
 from typing import NamedTuple
 import numpy as np
 from .texts import Texts
-BLOCKS: Any
-EXTRA: int
-def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
-    """Rows in blocks of one input each
-
-    owner: [R] input of each row
-    inputs: How many"""
-    ...
 def has_onnx() -> bool:
     """Is the extra there?"""
     ...

@@ -2,6 +2,7 @@
 from typing_extensions import Any
 from pathlib import Path
 from typing import Callable, Sequence
+import numpy as np
 import torch
 class PlainTokenizer:
     """Words and their ids; how texts are cut into words, `spell` says"""
@@ -147,4 +148,22 @@ def start_ids(tokenizer: object) -> list:
     """What a tokenizer puts before a text
 
     tokenizer: Of transformers"""
+    ...
+def check_tokens(ids: torch.Tensor, inputs: list, vocab_size: int):
+    """`ids` [B, L]; `ValueError` unless they are a row of known tokens for each input.
+    Of `inputs` [B]; ids are from 0 and below `vocab_size`; `TypeError` unless they are
+    a tensor of whole numbers"""
+    ...
+def row_tokens(rows: object, tokens: object, n: int, vocab_size: int):
+    """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
+    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
+    shapes or none"""
+    ...
+BLOCKS: Any
+EXTRA: int
+def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
+    """Rows in blocks of one input each
+
+    owner: [R] input of each row
+    inputs: How many"""
     ...

@@ -27,8 +27,8 @@ from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase
 
 from .causal import HFCausal
-from .supported import check_tokens
-from ..search.inputs_and_ids import real_tokens
+from .texts import check_tokens
+from ..search.autoregressive import real_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):

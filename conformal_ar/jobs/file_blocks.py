@@ -237,8 +237,9 @@ def interruptible(
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #fa34cfb6
 _head = ["line", "input"]
+_classes = ["strings", "invalid"] # of sets of classes alone
 _tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
-         "truncated", "strings", "invalid", "abstained", "error"]
+         "truncated", *_classes, "abstained", "error"]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d338b12
 def member_rows(
@@ -264,7 +265,7 @@ def own_columns(
     "The user's columns in all records"
     rows = (row for r in records for row in member_rows(r, more)[:1])
     names = dict.fromkeys(c for row in rows for c in row)
-    return [c for c in names if c not in _head + _tail]
+    return [c for c in names if c not in _head + _tail or c in _classes]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #98c89eb4
 def sets_csv(
@@ -277,5 +278,7 @@ def sets_csv(
     own = own_columns(records, more) if own is None else own
     rows = [row for record in records for row in member_rows(record, more)]
     last = [c for c in own if c in more.values()]
-    columns = _head + [c for c in own if c not in last] + _tail + last
+    users = [c for c in own if c not in last + _classes]
+    tail = [c for c in _tail if c not in _classes or c in own]
+    columns = _head + users + tail + last
     return csv_text([{c: row.get(c) for c in columns} for row in rows], header)

@@ -89,6 +89,7 @@ def interruptible(folder: str | Path, blocks: FileBlocks, say: Callable):
     say: Is called with what is there when the run ends early"""
     ...
 _head: Any
+_classes: Any
 _tail: Any
 def member_rows(record: dict, more: dict={}) -> list:
     """A row for each member of the set in a record, or one without

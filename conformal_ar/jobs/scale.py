@@ -125,7 +125,6 @@ def _connected(address):
                  **own if address == "local" else {})
     return ray
 
-
 # %% ../../nbs/jobs/02_scale.ipynb #8244ad39
 def _on_ray(writer, address, workers):
     "Write blocks on a cluster, as they come"

@@ -18,10 +18,9 @@ from fastcore.meta import delegates
 from .pairs import Pairs
 from .procedure import Calibration, Procedure
 from .risk_control import check_risks, first_risk
-from ..search.autoregressive import Autoregressor, optional
-from ..search.hypotheses import Hypotheses
-from ..search.inputs_and_ids import take
+from ..search.autoregressive import Autoregressor, optional, take
 from ..search.lines import lines_scores, lines_search
+from ..search.sets import Hypotheses
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_count
 from ..theory.groups import by_length
@@ -58,14 +57,15 @@ class ConformalLevelSets(Procedure):
         if max_lines and isinstance(self.group, by_length): raise ValueError(
             "max_lines cannot be combined with by_length: an open line has no length; "
             "take a group of the input")
-        check_risks(self)
+        if risk is not None: check_risks(self)
 
     @cached_property
     def searcher(self):
         if self.max_lines: return LineSearch(self.max_len, self.max_lines)
         return PrefixSearch(self.max_len, max_candidates=self.max_candidates)
     @property
-    def other_risk(self): return dict(risk=first_risk(self))
+    def other_risk(self):
+        return dict(risk=None if self.risk is None else first_risk(self))
     @property
     def least(self): return log(self.floor) # where a search for losses may end
     def why_missed(self):

@@ -8,7 +8,7 @@ import numpy as np
 from .pairs import Pairs
 from .procedure import Procedure
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
+from ..search.sets import Hypotheses
 class ConformalLevelSets(Procedure):
     """All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"""
     settings: Any

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROW_OPTIONS', 'ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'check_options', 'refuse_ranks',
-           'group_p_values', 'checked_pairs', 'test_pairs', 'warn_order', 'fill_empty', 'load', 'at_coverage']
+           'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
 
 # %% ../../nbs/procedures/02_procedure.ipynb #78e388db
 from copy import copy
@@ -22,24 +22,19 @@ from fastcore.meta import delegates
 
 from .equivalence import merge_equivalent
 from .evaluation import evaluate_sets
-from .pairs import Pairs, join_pairs, read_pairs, warn_respelt, warn_unheld
-from .probes import Probe, check_unchanged, input_hashes, warn_known, warn_repeated
+from .pairs import Pairs, Probe, check_unchanged, input_hashes, join_pairs, read_pairs, warn_known, warn_order, warn_repeated, warn_respelt, warn_unheld
 from .risk_control import evaluate_losses, fit_losses, pair_losses
 from .saving import LOADABLE, Calibrated, calibration_file, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
-from ..search.autoregressive import Autoregressor, optional
+from ..search.autoregressive import Autoregressor, check_inputs, optional, take, target_lengths
 from ..search.beams import most_probable
-from ..search.hypotheses import Hypotheses, join_tables, prediction_sets
-from ..search.inputs_and_ids import check_inputs, take, target_lengths
 from ..search.score_checks import check_adapter
-from ..search.sets import Abstention, PredictionSet, rank_p_values
+from ..search.sets import Abstention, Hypotheses, PredictionSet, join_tables, prediction_sets, rank_p_values
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_bool, check_count, check_log_likelihoods, check_risk, warn_caller
 from ..theory.conformal import split_threshold
 from ..theory.groups import by_length, check_group, group_numbers, group_rows, pair_groups
-from ..theory.guarantee import Guarantee, rounded_down, wilson_upper
-from ..theory.planning import one_risk, plan
+from ..theory.guarantee import Guarantee, one_risk, plan, rounded_down, wilson_upper
 from ..theory.tolerance import tolerance_region
-from ..theory.validity import order_p_value
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ccd051ab
 class ModelCalibration:
@@ -288,7 +283,7 @@ def _near_limit(scores, ranks):
     out = (~np.isfinite(scores[left, -1])).sum()
     return wilson_upper(out, n) > ranks[-1] - 1
 
-# %% ../../nbs/procedures/02_procedure.ipynb #41295aa7
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a540z0
 def _warn_selected(cp, label, fits, ranks):
     "Warn that others like a calibration were refused: that chance selected it"
     n, lost = len(fits), int((~fits).sum())
@@ -425,21 +420,6 @@ def test_pairs(cp:ModelCalibration, inputs:Any, targets:Any)->Pairs:
     if cp.probe: cp.probe.look(cp.model, always=True)
     return pairs
 
-# %% ../../nbs/procedures/02_procedure.ipynb #b0a55002
-_sorted = 1e-4 # p-value of the order of pairs, below which there is a warning
-
-def warn_order(scores:np.ndarray, rows:dict):
-    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
-    `scores` [N] of pairs as they came; `rows` of each group by its label"""
-    for label, r in rows.items():
-        p = order_p_value(scores[r])*len(rows)
-        where = "" if label is None else f"in group {label!r}: "
-        if p < _sorted: warn_caller(
-            f"{where}scores of the first half of the calibration pairs are unlike "
-            f"those of the second (p = {p:.1g}): the pairs are sorted, or changed "
-            "over time. If new ones come from elsewhere in that order, nothing is "
-            "guaranteed of them: shuffle all pairs before some of them calibrate")
-
 # %% ../../nbs/procedures/02_procedure.ipynb #cfa71e8c
 @patch
 def calibrate(self:Procedure,
@@ -497,13 +477,13 @@ def search(self:Procedure,
         lowest = np.where(everything[:, None], 1., lowest)
     table = self.searcher.find(
         self.model, inputs, lowest - self.margin, progress=progress, **kwargs)
-    if by_edges: table = self.select(table)
+    if by_edges: table = self.narrowed(table)
     if not self.nonempty: return table
     return fill_empty(self, table, inputs, progress=progress, **kwargs)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #70a2eac7
 @patch
-def select(self:Procedure,
+def narrowed(self:Procedure,
     table:Hypotheses,          # Decoded with thresholds that are at most these
     inputs:Sequence|None=None, # [n] what was asked, where groups are of inputs
 )->Hypotheses: # The rows that pass the thresholds of their own group
@@ -550,7 +530,7 @@ def fill_empty(cp:Procedure, table:Hypotheses, inputs:Sequence, **kwargs):
 # %% ../../nbs/procedures/02_procedure.ipynb #b8f888ca
 @patch
 def sets(self:Procedure,
-    table:Hypotheses, # The members of all sets, of search or select
+    table:Hypotheses, # The members of all sets, of search or narrowed
     inputs:Sequence,  # [n] what was asked
 )->list[PredictionSet]: # [n] sets; of classes with canonicalize
     "The prediction sets in a table, with p-values where one threshold makes them"

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any, Callable, Hashable, Sequence
 import numpy as np
 import torch
-from .pairs import Pairs
-from .probes import Probe
+from .pairs import Pairs, Probe
 from .saving import Calibrated
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
-from ..search.sets import PredictionSet
+from ..search.sets import Hypotheses, PredictionSet
 from ..theory.groups import by_length
 from ..theory.guarantee import Guarantee
 class ModelCalibration:
@@ -187,7 +185,7 @@ class Procedure(Calibration):
         inputs: [n] inputs
         progress: Show a progress bar?"""
         ...
-    def select(self, table: Hypotheses, inputs: Sequence | None=None) -> Hypotheses:
+    def narrowed(self, table: Hypotheses, inputs: Sequence | None=None) -> Hypotheses:
         """The sets of this calibration, from a table decoded more loosely
 
         table: Decoded with thresholds that are at most these
@@ -207,7 +205,7 @@ class Procedure(Calibration):
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 
-        table: The members of all sets, of search or select
+        table: The members of all sets, of search or narrowed
         inputs: [n] what was asked"""
         ...
     @overload
@@ -302,11 +300,6 @@ def checked_pairs(cp: ModelCalibration, inputs: Any, targets: Any, probe: tuple 
 def test_pairs(cp: ModelCalibration, inputs: Any, targets: Any) -> Pairs:
     """Pairs to measure `cp` on, by the same model.
     `inputs` and `targets` as for evaluate"""
-    ...
-_sorted: float
-def warn_order(scores: np.ndarray, rows: dict):
-    """Warn where pairs of a group are not alike from first to last, as sorted ones are.
-    `scores` [N] of pairs as they came; `rows` of each group by its label"""
     ...
 def fill_empty(cp: Procedure, table: Hypotheses, inputs: Sequence, **kwargs):
     """`table`, with the best sequence by `cp` of each of `inputs` that has no row in it"""

@@ -8,6 +8,7 @@ __all__ = ['check_loss', 'loss_of', 'set_losses', 'risk_shares', 'risk_event', '
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c000a2
 from collections import Counter
+from functools import partial
 from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..theory.guarantee import Guarantee
 from ..theory.risk import StepLosses, learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #471573ff
-def edit_row(
+def edit_distances(
     a:Sequence, # Text, or list of words
     b:Sequence, # Another
 )->list: # [len(b) + 1]
@@ -43,26 +44,16 @@ def words_of(text:str, begun:bool)->list:
     return words
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #1a84472f
-def _error(a, b, begun):
-    row = edit_row(a, b)
-    return min(1., (min(row) if begun else row[-1])/max(1, len(b)))
-
-def character_error(
+def edit_error(
     text:str,      # A member of a set
     reference:str, # What is right
     begun:bool=False, # Does the text stand for all that begin so?
+    words:bool=False, # Edits of words? Else of characters
 )->float: # In [0, 1]
     "Edits by the length of the reference, at most 1"
-    return _error(text, reference, begun)
-
-# %% ../../nbs/procedures/16_risk_control.ipynb #057066d7
-def word_error(
-    text:str,      # A member of a set
-    reference:str, # What is right
-    begun:bool=False, # Does the text stand for all that begin so?
-)->float: # In [0, 1]
-    "Edits of words by the number of words of the reference, at most 1"
-    return _error(words_of(text, begun), reference.split(), begun)
+    a, b = (words_of(text, begun), reference.split()) if words else (text, reference)
+    row = edit_distances(a, b)
+    return min(1., (min(row) if begun else row[-1])/max(1, len(b)))
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #d52e66ff
 def token_loss(
@@ -79,7 +70,8 @@ def token_loss(
     return (more + lost)/max(1, more - lost + 2*b.total())
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #f106f482
-LOSSES = dict(characters=character_error, words=word_error, tokens=token_loss)
+LOSSES = dict(characters=edit_error, words=partial(edit_error, words=True),
+              tokens=token_loss)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #b0a5d001
 def check_loss(loss:str|Callable):
@@ -240,14 +232,13 @@ def shares_of(cp:Any)->dict: # Loss to its risk
     return risk_shares(cp.risk, cp.loss, cp.most)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00019
-def first_risk(cp:Any)->float|None: # None where a coverage is asked for
+def first_risk(cp:Any)->float: # In (0, 1)
     "The first risk of a procedure `cp`; `ValueError` for what is no risk"
-    return None if cp.risk is None else next(iter(shares_of(cp).values()))
+    return next(iter(shares_of(cp).values()))
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c0001z
 def check_risks(cp:Any):
     "`ValueError` for what the risks of a procedure `cp` do not go with"
-    if cp.risk is None: return
     shares = shares_of(cp)
     texts = [k for k in shares if k not in ("missed", "size")]
     both = "size" in shares or len(shares) > 1

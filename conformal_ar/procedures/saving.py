@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'UNIT', 'Calibrated', 'calibration_file', 'checksum', 'write_calibration',
-           'read_calibration', 'function_name', 'own_name', 'saved_fields', 'fingerprint_of_model', 'same_function',
-           'restored', 'saved_class', 'shipped_calibrations', 'read_shipped', 'is_shipped', 'model_notes', 'read_notes',
+           'read_calibration', 'function_name', 'saved_fields', 'fingerprint_of_model', 'same_function', 'restored',
+           'saved_class', 'shipped_calibrations', 'read_shipped', 'is_shipped', 'model_notes', 'read_notes',
            'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
@@ -86,6 +86,11 @@ def read_calibration(
     mean = f": did you mean {near[0]!r}?" if near else ""
     raise FileNotFoundError(f"no saved calibration at {path}{mean}")
 
+# %% ../../nbs/procedures/08_saving.ipynb #b0a70061
+def own_name(name:str|None)->str|None: # Without modules if it is of conformal_ar
+    "A recorded `name` of a function, which in this package may move"
+    return name and re.sub(r"^conformal_ar\.([a-z_]\w*\.)+", "conformal_ar.", name)
+
 # %% ../../nbs/procedures/08_saving.ipynb #a4101a21
 def function_name(f:Callable|None)->str|None: # As module.name
     "What a function `f` is recorded as"
@@ -93,10 +98,6 @@ def function_name(f:Callable|None)->str|None: # As module.name
     if not hasattr(f, "__qualname__"): return repr(type(f))
     module = getattr(f, "__module__", None) or "builtins" # str.upper has none
     return own_name(f"{module}.{f.__qualname__}")
-
-def own_name(name:str|None)->str|None: # Without modules if it is of conformal_ar
-    "A recorded `name` of a function, which in this package may move"
-    return name and re.sub(r"^conformal_ar\.([a-z_]\w*\.)+", "conformal_ar.", name)
 
 def _identifies(f):
     "Does the name of a function say which it is?"
@@ -154,7 +155,7 @@ def checked_probe(path:Path, fields:dict|None, model:Any):
     """The probe pairs, scored again; `ValueError` where scores differ, or a warning.
     `fields` stand in the file `path` (None, with a warning, where it has no probe) and
     are scored by `model`"""
-    from conformal_ar.procedures.probes import Probe  # which loads torch
+    from conformal_ar.procedures.pairs import Probe  # which loads torch
     if fields is None: return warn_caller(
         f"{path} has no probe pairs (it was made from scores, or its inputs cannot be "
         f"JSON): whether {type(model).__name__} does what it did cannot be told")

@@ -21,7 +21,7 @@ from .procedure import Procedure, refuse_ranks
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
-from ..search.hypotheses import Hypotheses, best_per_input, target_rows
+from ..search.sets import Hypotheses, best_per_input, target_rows
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
 from ..theory.guarantee import Guarantee, clopper_pearson_lower
@@ -101,13 +101,14 @@ class ConformalBeamSubsets(Procedure):
         self.beam_alpha, self.width = beam_alpha, check_count(width, "width")
         self.risk, self.loss = risk, loss
         super().__init__(model, max_len=max_len, **kwargs)
-        check_risks(self)
+        if risk is not None: check_risks(self)
 
     @property
     def nested(self): return self.beam_alpha is None
     @property
     def other_risk(self):
-        return dict(beam_alpha=self.beam_alpha, risk=first_risk(self))
+        risk = None if self.risk is None else first_risk(self)
+        return dict(beam_alpha=self.beam_alpha, risk=risk)
     @property
     def most(self): return self.width
     @cached_property

@@ -8,7 +8,7 @@ import torch
 from .pairs import Pairs
 from .procedure import Procedure
 from ..search.autoregressive import Autoregressor
-from ..search.hypotheses import Hypotheses
+from ..search.sets import Hypotheses
 from ..theory.guarantee import Guarantee
 @dataclass(frozen=True)
 class BeamSearch:

@@ -13,9 +13,8 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, optional
-from .hypotheses import Hypotheses, best_per_input, best_per_owner, gather, join_tables
-from .inputs_and_ids import batches_by_length, check_log_probs, take, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, to_host
+from .sets import Hypotheses, best_per_input, best_per_owner, gather, join_tables
 from .threshold import empty_prefixes, threshold_search
 from ..theory.checks import check_count
 

@@ -12,9 +12,8 @@ from typing import Callable, Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, optional
-from .hypotheses import Hypotheses, best_per_owner, join_tables
-from .inputs_and_ids import batches_by_length, check_log_probs, take, target_lengths, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, target_lengths, to_host
+from .sets import Hypotheses, best_per_owner, join_tables
 from ..theory.checks import check_count
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b007

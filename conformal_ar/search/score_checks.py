@@ -12,8 +12,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, optional, stepwise_scores
-from .inputs_and_ids import check_log_probs, input_length, real_tokens, take, target_lengths
+from .autoregressive import Autoregressor, check_log_probs, input_length, optional, real_tokens, stepwise_scores, take, target_lengths
 
 # %% ../../nbs/search/06_score_checks.ipynb #aa9b2745
 def check_distribution(

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, optional, prefix_scores, sequence_scores
-from .hypotheses import Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked, target_rows
-from .inputs_and_ids import batches_by_length, check_log_probs, take, to_device, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, prefix_scores, sequence_scores, take, to_device, to_host
+from .sets import Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked, target_rows
 from ..theory.checks import check_count
 
 # %% ../../nbs/search/02_threshold.ipynb #05d832e9

@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple, Protocol, Sequence
 import numpy as np
 import torch
 from .autoregressive import Autoregressor
-from .hypotheses import Hypotheses
+from .sets import Hypotheses
 class Prefixes(NamedTuple):
     """Prefixes, a row each, while they are being searched; on the host"""
     owner: np.ndarray

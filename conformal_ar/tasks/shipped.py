@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from ..files.whole_files import environment, write_text
+from ..hf.masks import CleanInputs
 from ..hf.onnx import files_hash
 from ..hf.texts import shipped_models
 from ..jobs.scale import score_pairs
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.probes import Probe
+from ..procedures.pairs import Probe
 from ..procedures.saving import is_shipped, pack_scores, read_shipped, shipped_calibrations, unpack_scores
 from ..search.autoregressive import optional
-from .known_tasks import TASKS
-from .smiles_spellings import CleanInputs
+from .task import TASKS
 
 # %% ../../nbs/tasks/14_shipped.ipynb #a843a3fd
 def shipped_pairs(

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['ATOM_MAP', 'smiles_tokens', 'smiles_pieces', 'smiles_tokenizer', 'rdkit_modules', 'has_maps', 'remove_maps',
-           'read_molecule', 'canonical_molecule', 'follow', 'mapped_molecule', 'unchanged', 't5chem_prompt', 'spaced',
-           'listed_inputs', 'Respelt', 'CleanInputs']
+           'read_molecule', 'canonical_molecule', 'follow', 'mapped_molecule', 'unchanged', 't5chem_prompt', 'spaced']
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996d
 import re
@@ -17,8 +16,7 @@ from typing import Callable
 
 import numpy as np
 
-from ..files.csv_jsonl import Input
-from ..hf.masks import Wrapper, from_model
+from ..hf.masks import Respelt, listed_inputs
 from ..search.autoregressive import Autoregressor
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b
@@ -219,52 +217,6 @@ def spaced(smiles:str)->str:
 REACTION_T5 = SmilesTask(prompt=reaction_t5_prompt) # sagawa/ReactionT5v2-forward
 T5CHEM = SmilesTask(prompt=t5chem_prompt) # Lu & Zhang 2022
 SPACED = SmilesTask(prompt=spaced, target=spaced) # Molecular Transformer's files
-
-# %% ../../nbs/tasks/08_smiles_spellings.ipynb #45c0de01
-def listed_inputs(inputs:list):
-    "The `inputs`, a list of SMILES; `TypeError` where it is one text"
-    if not isinstance(inputs, str): return inputs
-    raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
-
-class Respelt(Wrapper):
-    "A model that reads each input as `spelt` writes it"
-    vocab_size, dtype = from_model("vocab_size"), from_model("dtype")
-
-    def __repr__(self): return f"{type(self).__name__}({self.ar})"
-    def check(self, inputs): self.ar.check(self.spelt(inputs))
-    def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
-    def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids:object):
-        "[B, L] log-probabilities of targets `ids` [B, L], inputs as they are spelt"
-        return self.ar.score(self.spelt(inputs), ids)
-
-class CleanInputs(Respelt):
-    "The model `ar`, which reads of each input the text that `clean` gives, with notes"
-    wrong = ValueError
-    def __init__(self, ar:Autoregressor, clean:Callable=None):
-        super().__init__(ar)
-        self.clean = clean # an input and a model to a text and notes
-
-    def fingerprint(self): return self.ar.fingerprint()
-
-    def each(self, inputs:list, read:Callable):
-        "What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"
-        found = []
-        for i, text in enumerate(listed_inputs(inputs)):
-            if not isinstance(text, str): raise TypeError(
-                f"input {i} is not a text but {type(text).__name__}: {text!r}")
-            try: found.append(read(text))
-            except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
-        return found
-
-    def spelt(self, inputs:list):
-        "What the model reads for each of `inputs`"
-        return self.each(inputs, self.cleaned)
-
-    def cleaned(self, text:str):
-        "What the model reads of an input `text`; `ValueError` where it is refused"
-        try: return self.clean(Input(0, text), None)[0]
-        except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #def3af18
 _PROBES = "CC(=O)Cl.[Na+]>c1ccccc1", "Br", "▁C C."

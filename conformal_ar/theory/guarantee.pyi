@@ -3,6 +3,7 @@ from typing_extensions import Any
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
+import numpy as np
 KINDS: Any
 @dataclass(frozen=True, repr=False)
 class Guarantee:
@@ -75,7 +76,7 @@ def clopper_pearson_interval(successes: int, n: int, level: float=0.95) -> tuple
     n: Trials
     level: Confidence that the interval holds the true probability"""
     ...
-def wilson_upper(successes: int, n: int, errors: float=3.0) -> float:
+def wilson_upper(successes: float, n: float, errors: float=3.0) -> float:
     """So many successes may there be with that many standard errors (Wilson 1927)
 
     successes: Observed
@@ -95,3 +96,44 @@ class Selected(NamedTuple):
         """95 % Clopper-Pearson interval of the share wrong"""
         ...
     def __repr__(self): ...
+def one_risk(coverage: float | None=None, alpha: float | None=None, **other) -> float | Fraction | None:
+    """The risk, by its decimal digits; `ValueError` unless it is given in one way
+
+    coverage: Guaranteed probability of the whole sequence, in (0, 1)
+    alpha: Its risk, 1 − coverage, in (0, 1)"""
+    ...
+def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fraction=0.95) -> int:
+    """The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)
+
+    coverage: Coverage wanted, in (0, 1)
+    n_cal: Calibration size
+    confidence: That the calibration set gives it, in (0, 1)"""
+    ...
+@dataclass(frozen=True)
+class Plan:
+    """What a calibration size and the scores that each step drops amount to"""
+    n_cal: int
+    ranks: tuple[int, ...]
+    confidence: float
+    @property
+    def guarantee(self): ...
+    @property
+    def pac(self): ...
+    def __repr__(self): ...
+def _refuse_coverage(coverage, n, k, steps):
+    """`ValueError` that says what can be guaranteed, and what the coverage takes"""
+    ...
+def plan(coverage: float | Fraction, n_cal: int, steps: int=1, confidence: float | Fraction | None=None) -> Plan:
+    """From a coverage to the most scores that may be dropped, split evenly over steps
+
+    coverage: Of the whole sequence, in (0, 1)
+    n_cal: Calibration pairs
+    steps: Steps that drop scores; 1 for level sets
+    confidence: Over calibration sets; None: on average"""
+    ...
+def coverage_band(n_cal: int, confidence: float=0.95) -> np.ndarray:
+    """Coverages to choose from afterwards (Massart 1990); `ValueError` below 0.5
+
+    n_cal: Calibration pairs
+    confidence: That all coverages hold at once, in [0.5, 1)"""
+    ...

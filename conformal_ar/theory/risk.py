@@ -4,15 +4,18 @@
 
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'hoeffding_bentkus_p_values',
-           'tested_threshold', 'learn_then_test', 'set_apart']
+           'tested_threshold', 'learn_then_test', 'set_apart', 'selection_p_values', 'benjamini_hochberg',
+           'choose_cutoffs', 'passing_cutoff', 'SelectionRule', 'fit_selection']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
+from dataclasses import dataclass
 from typing import NamedTuple, Sequence
 
 import numpy as np
 import scipy
 
-from .checks import check_risk
+from .checks import check_risk, check_scores
+from .guarantee import Guarantee
 
 # %% ../../nbs/theory/08_risk.ipynb #2173c9ad
 class StepLosses(NamedTuple):
@@ -182,3 +185,112 @@ def set_apart(
 )->np.ndarray: # [n] is it one of the third on which the order is chosen?
     "Pairs set apart by chance, from a stream that no made-up data share"
     return np.random.default_rng((seed, n, 1)).random(n) < 1/3
+
+# %% ../../nbs/theory/08_risk.ipynb #21123c85
+def selection_p_values(
+    scores:np.ndarray, # [m] of the answers, higher is surer
+    wrong:np.ndarray,  # [w] of the calibration pairs whose best answer is wrong
+    n_cal:int,         # All calibration pairs, n ≥ w
+)->np.ndarray: # [m] small where an answer is surer than the wrong ones
+    "(1 + number of wrong pairs that score as high)/(n + 1) (Jin & Candès 2023)"
+    above = len(wrong) - np.searchsorted(np.sort(wrong), scores, "left")
+    return np.where(np.isneginf(scores), 1., (1 + above)/(n_cal + 1))
+
+# %% ../../nbs/theory/08_risk.ipynb #10f93df5
+def benjamini_hochberg(
+    p_values:np.ndarray, # [m]
+    fdr:float,           # Most wrong among those taken, on average, in (0, 1)
+)->np.ndarray: # [m] is it taken?
+    "Those at most fdr·r/m, for the largest r that so many pass (1995)"
+    p, m = np.asarray(p_values), len(p_values)
+    levels = float(fdr)*np.arange(1, m + 1)/m*(1 + 1e-12) # equality survives rounding
+    r = np.flatnonzero(np.sort(p) <= levels).max(initial=-1)
+    return p <= (levels[r] if r >= 0 else -1)
+
+# %% ../../nbs/theory/08_risk.ipynb #566951ed
+def cutoff_p_values(
+    scores:np.ndarray,  # [n] of calibration pairs
+    right:np.ndarray,   # [n] is the best answer right?
+    cutoffs:np.ndarray, # [c] thresholds that other data suggest
+    error:float,        # Most wrong among those answered, in (0, 1)
+)->np.ndarray: # [c]
+    "Exact p-values of: above this cut-off more than `error` of the answers are wrong"
+    def reach(s): return len(s) - np.searchsorted(np.sort(s), cutoffs, "left")
+    return scipy.stats.binom.cdf(reach(scores[~right]), reach(scores), float(error))
+
+# %% ../../nbs/theory/08_risk.ipynb #e388573f
+def choose_cutoffs(
+    scores:np.ndarray, # [n] of pairs that do not calibrate
+    right:np.ndarray,  # [n] is the best answer right?
+    error:float,       # Most wrong among those answered, in (0, 1)
+)->np.ndarray: # [c] falling, the first is the likeliest to pass
+    "Thresholds to test, and where to start; `ValueError` where no score is finite"
+    levels = np.linspace(0, 1, 200, endpoint=False) # cut-offs are quantiles
+    finite = np.asarray(scores)[np.isfinite(scores)]
+    if not len(finite): raise ValueError("no score is finite: there is nothing to test")
+    grid = np.unique(np.quantile(finite, levels, method="inverted_cdf"))[::-1]
+    return grid[cutoff_p_values(scores, right, grid, error).argmin():]
+
+# %% ../../nbs/theory/08_risk.ipynb #ef249cd7
+def passing_cutoff(
+    scores:np.ndarray,  # [n] of calibration pairs
+    right:np.ndarray,   # [n] is the best answer right?
+    cutoffs:np.ndarray, # [c] from choose_cutoffs, on other data
+    error:float,        # Most wrong among those answered, in (0, 1)
+    confidence:float,   # That it holds, over calibration sets, in (0, 1)
+)->float: # Infinite where the first does not pass
+    "The last cut-off before one fails (Learn then Test, Angelopoulos et al. 2021)"
+    delta = float(1 - check_risk(confidence, "confidence"))
+    passes = cutoff_p_values(scores, right, cutoffs, error) <= delta
+    n = int(np.logical_and.accumulate(passes).sum())
+    return float(cutoffs[n - 1]) if n else np.inf
+
+# %% ../../nbs/theory/08_risk.ipynb #22634830
+@dataclass(frozen=True)
+class SelectionRule:
+    "Which answers are taken, after a calibration"
+    guarantee:Guarantee # Of kind fdr; with a confidence, for one at a time
+    wrong:np.ndarray    # [w] scores of the wrong answers of the calibration, rising
+    cutoff:float|None=None # One at a time: the least score that is taken; else None
+
+    def take(self,
+        scores:np.ndarray, # [m] of answers; for a whole list, all of it
+    )->np.ndarray: # [m] is each taken?
+        "By the cut-off, or the list's p-values (Jin & Candès 2023)"
+        there = (scores := check_scores(scores)) > -np.inf
+        if self.cutoff is not None: return there & (scores >= self.cutoff)
+        p = selection_p_values(scores[there], self.wrong, self.guarantee.n_cal)
+        there[there] = benjamini_hochberg(p, 1 - self.guarantee.coverage)
+        return there
+
+# %% ../../nbs/theory/08_risk.ipynb #7e31b48b
+def fit_selection(
+    scores:np.ndarray, # [n] of calibration answers, −∞ where there is none
+    right:np.ndarray,  # [n] is each right?
+    fdr:float|None=None,   # Most wrong among those taken from a list, on average
+    error:float|None=None, # In its place: among all answered, by one threshold
+    confidence:float=0.95, # Over calibration sets, for error
+    cutoffs:np.ndarray|None=None, # For error: from choose_cutoffs, on other data
+)->SelectionRule:
+    "Fitted; `ValueError` where no answer has a score, or no cut-off passes"
+    scores, right = check_scores(scores), np.asarray(right, bool)
+    there = scores > -np.inf
+    if not there.any(): raise ValueError(
+        f"none of {len(there)} answers has a score: there are none, or all score −∞")
+    scores, right = scores[there], right[there]
+    n, wrong, found, sure = len(scores), np.sort(scores[~right]), None, None
+    if error is not None and cutoffs is not None:
+        sure, found = confidence, passing_cutoff(scores, right, cutoffs, error,
+                                                 confidence)
+        if found == np.inf: _refuse_cutoffs(scores, right, cutoffs[0], error)
+    risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
+    return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
+
+# %% ../../nbs/theory/08_risk.ipynb #2ad42e7d
+def _refuse_cutoffs(scores, right, first, error):
+    top = right[scores >= first]
+    said = (f"{(~top).sum()} of {len(top)} answers above the first are wrong, too many"
+            if len(top) else f"none of {len(right)} answers reaches the first, too few")
+    raise ValueError(
+        f"no threshold passes: {said} to rule out an error above {error:g}. Use more "
+        "answers, allow a larger error, or another score")

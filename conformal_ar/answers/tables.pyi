@@ -2,10 +2,115 @@
 from typing_extensions import Any
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 import numpy as np
-from .tables import AnswerTable
 from ..theory.guarantee import Guarantee
+OF_ANSWERS: Any
+@dataclass(frozen=True)
+class AnswerTable:
+    """The answers to n inputs, a row for each"""
+    inputs: list
+    own: dict
+    owner: np.ndarray
+    columns: dict
+    line: np.ndarray
+    where: str
+    rows: list
+    mixed: dict
+    def of_inputs(self, column: str) -> list:
+        """Values of a `column` of inputs; `ValueError` where rows of one differ"""
+        ...
+    def __len__(self): ...
+def _numbered(data):
+    """What the data are called, and (number, row) of each"""
+    ...
+def _rows_of_columns(columns): ...
+LISTS: Any
+def _blank(v): ...
+def _answers_of(row, alone=False):
+    """The answers of a row, as dictionaries; it may have none unless it stands alone"""
+    ...
+_words: Any
+def _number(v): ...
+def read_judgement(v: object) -> bool:
+    """Is it right? `ValueError` for anything else
+
+    v: Yes or no, true or false, right or wrong, 1 or 0"""
+    ...
+def _text(v): ...
+def _item(v): ...
+def _place(name, v):
+    """A whole number, or None"""
+    ...
+_read: Any
+_types: Any
+def read_answers(data: object, *needed: str, names: dict | None=None) -> AnswerTable:
+    '''Read and check answers; `ValueError` names the rows that are wrong
+
+    data: File, DataFrame, Dataset, dictionary of columns, or rows
+    names: What the columns are called here, such as score="confidence"'''
+    ...
+def _need(row, needed, has): ...
+def _all_bad(where, bad): ...
+def swapped_names(names: dict | None, has: list) -> dict:
+    """Theirs to ours of columns that are there, and ours to theirs.
+    `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
+    ...
+def rows_in_order(table: AnswerTable, draws: int | None=None) -> np.ndarray:
+    """The answers of each input, by sample, or in the order of the rows
+
+    table: Answers to n inputs
+    draws: Most of each; None: all"""
+    ...
+def _takes_one(f): ...
+def kinds_of(texts: list, same: Callable | None=None) -> list:
+    """The number of the kind of each answer
+
+    texts: Answers of an input, in order
+    same: Of one text, or of two; None: equality"""
+    ...
+def references_of(table: AnswerTable, i: int) -> list:
+    """The references of an input; `ValueError` for none
+
+    table: Answers with reference
+    i: Number of an input"""
+    ...
+def draws_table(inputs: Sequence[str], draws: Sequence, **own) -> list:
+    """A table of draws
+
+    inputs: [n] different
+    draws: [n] of lists of answers, or of (answer, score)"""
+    ...
+RULES: Any
+FIRST: Any
+class DrawValues(NamedTuple):
+    """At which thresholds draws are made, for n inputs with up to m draws"""
+    value: np.ndarray
+    member: np.ndarray
+    none: np.ndarray
+def nth_of_kind(kind: np.ndarray) -> np.ndarray:
+    """How many earlier draws are of the same kind
+
+    kind: [n, m] whole numbers; −1 for no draw"""
+    ...
+def confidences(kind: np.ndarray, member: np.ndarray, score: np.ndarray, rule: str, draws: int) -> np.ndarray:
+    """The confidence after each draw
+
+    kind: [n, m] as for nth_of_kind
+    member: [n, m] may it enter?
+    score: [n, m] of draws
+    rule: One of RULES that stop
+    draws: The budget"""
+    ...
+def draw_values(kind: np.ndarray, rule: str='count', score: np.ndarray | None=None, floor: float | None=None, draws: int | None=None) -> DrawValues:
+    """The value of each draw; `ValueError` for negative scores to add
+
+    kind: [n, m] number of the kind of each draw, in order; −1 for none
+    rule: One of RULES
+    score: [n, m] where the rule or the floor needs them
+    floor: Least score of a member; from other data
+    draws: The budget; None: m"""
+    ...
 class Level(NamedTuple):
     """What a calibration found, for all inputs or for a group"""
     threshold: float | None
