@@ -18,13 +18,13 @@ import torch.nn.functional as F
 from fastcore.basics import patch
 from safetensors.torch import load_file, save_file
 
-from conformal_ar.chem.edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory, atom_graph, batch_graphs, ids_script, next_pointers, script_ids, script_rules
-from conformal_ar.chem.reaction_inputs import check_source
-from conformal_ar.hf.onnx import chosen_engine, has_onnx
-from conformal_ar.hf.precision import choose_device
-from conformal_ar.hf.texts import pad_rows
-from conformal_ar.search.autoregressive import stepwise_scores, to_device
-from conformal_ar.search.threshold import threshold_search
+from .edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory, atom_graph, batch_graphs, ids_script, next_pointers, script_ids, script_rules
+from .reaction_inputs import check_source
+from ..hf.onnx import chosen_engine, has_onnx
+from ..hf.precision import choose_device
+from ..hf.texts import pad_rows
+from ..search.autoregressive import stepwise_scores, to_device
+from ..search.threshold import threshold_search
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #5b71269f
 @dataclass(frozen=True)

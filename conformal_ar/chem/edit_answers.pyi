@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 import torch
-from conformal_ar.chem.edit_model import EditNet, Memory
+from .edit_model import EditNet, Memory
 @dataclass(frozen=True)
 class _State:
     """Rows of a search"""

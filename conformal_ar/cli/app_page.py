@@ -207,7 +207,7 @@ def build(): # gradio.Blocks
         gr.Markdown("# Prediction sets\nSets of answers that contain the right one "
                     "with a probability that you choose: the coverage.")
         with gr.Tabs() as tabs:
-            for task in filter(attrgetter("examples"), reversed(TASKS.values())):
+            for task in filter(attrgetter("examples"), reversed([*TASKS.values()])):
                 with gr.Tab(task.title, id=task.name): pages[task.name] = _page(
                     gr, task.name, gr.State((task.name, "")), task, task.app_coverage)
             with gr.Tab("Your own", id="own"): _own_page(gr)
@@ -243,7 +243,7 @@ def serve(
     except OSError as e:
         raise OSError(f"port {port or 7860} is in use: give another") from e
     if wait: print(f"The application is at {address}; Ctrl+C ends it.", flush=True)
-    for task in filter(attrgetter("examples"), reversed(TASKS.values())): # meanwhile
+    for task in filter(attrgetter("examples"), reversed([*TASKS.values()])): # meanwhile
         if wait: Thread(target=open_calibration, args=[task.name], daemon=True).start()
     if wait: blocks.block_thread()
     return address

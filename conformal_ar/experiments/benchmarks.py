@@ -20,17 +20,17 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, T5Config
 
-from conformal_ar.experiments.bench import alternate, timed
-from conformal_ar.files.whole_files import write_results
-from conformal_ar.hf.causal import HFCausal
-from conformal_ar.hf.seq2seq import HFSeq2Seq
-from conformal_ar.hf.texts import Ids, PlainTokenizer, pad_rows
-from conformal_ar.procedures.procedure import load
-from conformal_ar.search.beams import beam_search
-from conformal_ar.search.threshold import threshold_search
-from conformal_ar.tasks.additions import load_additions
-from conformal_ar.tasks.reaction_files import load_reactions
-from conformal_ar.tasks.t5_training import PAPER, SMILES_PRESETS, train_additions, train_smiles
+from .bench import alternate, timed
+from ..files.whole_files import write_results
+from ..hf.causal import HFCausal
+from ..hf.seq2seq import HFSeq2Seq
+from ..hf.texts import Ids, PlainTokenizer, pad_rows
+from ..procedures.procedure import load
+from ..search.beams import beam_search
+from ..search.threshold import threshold_search
+from ..tasks.additions import load_additions
+from ..tasks.reaction_files import load_reactions
+from ..tasks.t5_training import PAPER, SMILES_PRESETS, train_additions, train_smiles
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000006
 SIZES = dict(
