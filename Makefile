@@ -27,7 +27,7 @@ test-more: .venv/more node_modules ## run the cells flagged more too: those that
 	$(MAKE) test-vllm
 
 test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and search on one
-	$(BIN)/python .ci/test.py --flags gpu hf/19 experiments/13
+	$(BIN)/python .ci/test.py --flags gpu hf/19 experiments/11
 
 test-vllm: .venv/vllm    ## compare VLLMCausal with HFCausal on a real vLLM, and ask one by the openai client, in .venv/vllm, an environment of its own
 	@test -f .venv/vllm/ready || echo "skipped: vLLM cannot be installed here"
