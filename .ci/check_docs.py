@@ -32,7 +32,7 @@ QUERIES = {                # what people type -> pages that answer; one has to b
     "save calibration": "procedures/saving procedures/procedure", "load a shipped model": "procedures/procedure tasks/shipped",
     "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
     "distribution shift": "decisions/still_valid decisions/weighted", "drift alarm": "decisions/still_valid decisions/monitor",
-    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/guarantee theory/guarantee",
+    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/guarantee",
     "p-value": "search/sets guides/questions chem/chemist", "SMILES": "chem/chemist chem/molecules tasks/smiles_spellings",
     "atom maps": "chem/edit_rows chem/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
     "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
