@@ -89,7 +89,7 @@ def calibrate(self:ClaimFilter,
         losses = false_share_losses(table.owner, scores, right, len(table))
         event = "share of false claims among those kept"
         def fit(rows, sure, of):
-            t, n = fit_risks({0: losses.of(rows)}, {0: self.risk}, sure)
+            t, n = fit_risks(dict(false=losses.of(rows)), dict(false=self.risk), sure)
             if t == -np.inf: warn_caller(
                 f"{of}nothing will ever be kept: {len(rows)} answers are too few for a "
                 f"risk of {self.risk:g}")

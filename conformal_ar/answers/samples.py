@@ -6,6 +6,8 @@
 __all__ = ['SampledSets']
 
 # %% ../../nbs/answers/02_samples.ipynb #4e8fb56a
+from copy import copy
+from functools import cache
 from hashlib import sha256
 from itertools import product
 from numbers import Real
@@ -232,9 +234,11 @@ def _risk_fit(self:SampledSets, table, drawn):
 def _fit_chosen(self:SampledSets, table, had):
     apart, found = set_apart(len(table), self.seed), []
     steps = np.linspace(0, 1, 100)
+    once = copy(self) # a judge says the same of an answer under each choice
+    once.right = self.right and cache(self.right)
     for at in product(self.floors or [self.floor], self.sames or [self.same]):
         drawn = self.values(table, new=True, floor=at[0], same=at[1])
-        best = self.best_values(table, drawn)
+        best = once.best_values(table, drawn)
         some = (value := drawn.value[apart])[value > -np.inf]
         for t in np.unique(np.quantile(some, steps, method="inverted_cdf")):
             size = ((value >= t) & drawn.member[apart]).sum(1).mean()
@@ -258,9 +262,12 @@ def apply(self:SampledSets,
 )->list: # [n] an AnswerSet for each input
     "Sets from draws that are there"
     table = self.read(data, names)
-    drawn = self.values(table)
-    made = drawn.value >= (least := self.thresholds_of(table))[:, None]
+    return self._sets(table, self.values(table), self.thresholds_of(table))
+
+@patch
+def _sets(self:SampledSets, table, drawn, least):
     self._refuse_few(table, drawn, least)
+    made = drawn.value >= least[:, None]
     whole, sets = self.rule in ("share", "score"), []
     labels = self.group_labels(table) or [None]*len(table)
     for i, label in enumerate(labels):
@@ -329,10 +336,12 @@ def sample(self:SampledSets,
         new = list(new) if listed else [new]
         if len(new) != len(left): raise ValueError("generate(inputs, n, seeds) must "
             f"give a list for each of {len(left)} inputs; it gave {len(new)}")
-        for i, some in zip(left, new): found[i] += _texts(some, n, inputs[i])
-        if self.scored and any(isinstance(t, str) for f in found for t in f): raise (
-            ValueError(f"rule={self.rule!r} and floors need scores: generate must give "
-                       "(text, score) for each draw"))
+        for i, some in zip(left, new):
+            texts = _texts(some, n, inputs[i])
+            if self.scored and isinstance(texts[0], str): raise ValueError(
+                f"rule={self.rule!r} and floors need scores: generate must give (text, "
+                "score) for each draw")
+            found[i] += texts
         if stop: left = [i for i, d in zip(left, self._done(
             [inputs[i] for i in left], [found[i] for i in left])) if not d]
         if not left: break
@@ -389,8 +398,8 @@ def evaluate(self:SampledSets,
 )->Measured:
     "Sets for inputs whose answers are judged, and how good they are"
     table = self.read(self.complete(data, references, names), names)
-    drawn = self.values(table)
-    sets, least, n = self.apply(table), self.thresholds_of(table), len(table)
+    drawn, least, n = self.values(table), self.thresholds_of(table), len(table)
+    sets = self._sets(table, drawn, least)
     if self.risk is not None: # of two losses the last that the guarantee names
         loss = sorted(self.shares, key=lambda k: k != "size")[-1]
         value = losses_at(self.losses(table, drawn)[loss], least)
