@@ -53,10 +53,12 @@ class SampledSets(AnswerCalibration):
         had:Sequence|None=None, # Fewest and most draws in calibration, which finds them
     ):
         most = draws or 20 # draws that count as a size
-        size = risk.get("size", 1) if isinstance(risk, dict) else 1
-        if not (isinstance(size, Real) and 0 < size < most): raise ValueError(
-            f"size={size!r} must be a number below that of the draws of an input which "
-            f"count, {most}: give draws=, of which there are 20 if it is left out")
+        asked = [risk["size"]] if isinstance(risk, dict) and "size" in risk else []
+        for v in asked:
+            if not (isinstance(v, Real) and 0 < v < most): raise ValueError(
+                f"size={v!r} must be a number below that of the draws of an input "
+                f"which count, {most}: give draws=, of which there are 20 if it is "
+                "left out")
         self.shares = risk_shares(risk, loss, most)
         one_risk(coverage, alpha, risk=[*self.shares.values(), None][0])
         if alpha is not None: coverage = float(1 - check_risk(alpha))
