@@ -172,6 +172,7 @@ class Scripts(NamedTuple):
     entropy:float   # Of the first token, nats
     atoms:int       # Of the source
 
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score002b
 def _scripts(cp, table, inputs, targets):
     "All scripts of each source"
     first = cp.model.start(inputs)[1].double()
@@ -201,6 +202,7 @@ def as_found(rows:list[Scripts], scores:list)->list[Found]:
     return [Found(np.sort(x)[::-1], None if s.target is None else x[s.target], None, [])
             for s, x in zip(rows, scores)]
 
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score007b
 def tempered(
     rows:list[Scripts], # All
     what:np.ndarray,    # [n] above 0, of each source
