@@ -351,10 +351,9 @@ def refusals(url:str, tokenizer:object)->dict:
     kept, backend.pre_tokenizer = backend.pre_tokenizer, None
     other = said(lambda: VLLMCausal(VLLMServer(url), tokenizer))
     backend.pre_tokenizer = kept
-    found = {"another tokenizer": other,
+    many = said(lambda: model._ask([[1, 5]], ["a"], [0], logprobs=1000))
+    found = {"another tokenizer": other, "too many log-probabilities": many,
              "wrong model": said(lambda: VLLMServer(url, "huge")),
-             "too many log-probabilities": said(
-                 lambda: model._ask([[1, 5]], ["a"], [0], logprobs=1000)),
              "wrong address": said(lambda: VLLMServer(url.removesuffix("/v1")))}
     assert all(found.values()), found
     return found
