@@ -9,6 +9,7 @@ __all__ = ['main']
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0001
 def tree_memory(pid:int)->int:
@@ -77,7 +78,6 @@ import shlex
 import sys
 from argparse import ArgumentParser
 from dataclasses import replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
