@@ -109,12 +109,14 @@ def _names_once(pairs):
     if len(row := dict(pairs)) == len(pairs): return row
     raise ValueError("a name stands there twice")
 
+def _constant(word): return None if word == "NaN" else float(word) # no JSON, but common
+
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
         try: row = json.loads(line, object_pairs_hook=_names_once,
-                               parse_constant=lambda odd: None) # NaN is no JSON
+                               parse_constant=_constant)
         except (ValueError, RecursionError) as e:
             row = BadRow(f"not JSON ({getattr(e, 'msg', e)})", line)
         odd = not isinstance(row, (dict, BadRow))
@@ -124,6 +126,7 @@ def json_rows(lines):
 def csv_lists(lines, separator):
     "(line number, fields or what is wrong) of a CSV file; a space: it is padded"
     delimiter, *padded = separator
+    if separator == "\t": return (yield from tsv_lists(lines))
     def read(rest): return csv.reader(rest, delimiter=delimiter, strict=True,
                                       skipinitialspace=bool(padded))
     i = start = 0 # the line where a row begins, and where the reader began
@@ -138,6 +141,23 @@ def csv_lists(lines, separator):
         else:
             if row: yield i + 1, [*map(str.strip, row)] if padded else row
             i = start + reader.line_num
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #4a977181
+def tsv_lists(lines):
+    """(line number, fields or what is wrong) of lines between tabs.
+    A quote that its own line does not close is a letter, unless fields are missing"""
+    i = width = 0
+    while i < len(lines):
+        line, n = lines[i].rstrip("\r\n"), 1
+        try: row = next(csv.reader([line], delimiter="\t", strict=True), [])
+        except csv.Error: row = line.split("\t")
+        if len(row) < width and '"' in line: # it goes on below
+            rest = csv.reader(islice(lines, i, None), delimiter="\t", strict=True)
+            try: row, n = next(rest), rest.line_num
+            except csv.Error as e: row = BadRow(f"not TSV ({e})", line)
+        if row: yield i + 1, row
+        if not width and row: width = len(row)
+        i += n
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #7565d85a
 def csv_row(header, fields):
