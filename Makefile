@@ -31,8 +31,8 @@ test-gpu: .venv/dev      ## run the pages whose cells flagged gpu train and sear
 
 test-vllm: .venv/vllm    ## compare VLLMCausal with HFCausal on a real vLLM, and ask one by the openai client, in .venv/vllm, an environment of its own
 	@test -f .venv/vllm/ready || echo "skipped: vLLM cannot be installed here"
-	! test -f .venv/vllm/ready || .venv/vllm/bin/python .ci/engine.py
-	! test -f .venv/vllm/ready || .venv/vllm/bin/python .ci/served.py --questions 60 --steps 100
+	! test -f .venv/vllm/ready || PYTHONPATH="$(CURDIR)" .venv/vllm/bin/python -m conformal_ar.experiments.elsewhere vllm
+	! test -f .venv/vllm/ready || PYTHONPATH="$(CURDIR)" .venv/vllm/bin/python -m conformal_ar.experiments.elsewhere served --questions 60 --steps 100
 
 test-settings: .venv/dev ## run the notebooks as other processors round, with one and two threads
 	$(BIN)/python .ci/test.py --setting all

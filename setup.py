@@ -2,6 +2,7 @@
 import re
 from configparser import ConfigParser
 from pathlib import Path
+
 from setuptools import find_packages, setup
 
 config = ConfigParser(delimiters=["="], comment_prefixes=["#"])

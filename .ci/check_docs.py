@@ -18,53 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import yaml
 from bs4 import BeautifulSoup
 
 PHONE, DESKTOP = 420, 1400 # pixels
 LARGEST = 2_000_000        # bytes of a page
 FIRST = 5                  # results of a search among which a page must be
-QUERIES = {                # what people type -> pages that answer; one has to be found
-    "own llama": "guides/language_models", "own T5 model": "guides/own_model", "citation": "index", "how to cite": "index",
-    "GPU": "index hf/precision hf/vllm jobs/scale experiments/benchmarks", "API reference": "guides/questions",
-    "retrosynthesis": "chem/chemist", "coverage 0.9 reactions": "chem/chemist tasks/reactions_results tasks/shipped",
-    "install": "index", "how many calibration pairs": "guides/level_sets theory/guarantee", "empty set": "guides/questions",
-    "why is my set so large": "guides/questions", "vllm": "hf/vllm", "beam search": "search/beams procedures/subsets procedures/dynamic",
-    "save calibration": "procedures/saving procedures/procedure", "load a shipped model": "procedures/procedure tasks/shipped",
-    "hallucination": "decisions/selection", "false discovery rate": "decisions/selection",
-    "distribution shift": "decisions/still_valid decisions/weighted", "drift alarm": "decisions/still_valid decisions/monitor",
-    "max_lines": "search/lines procedures/levelsets", "top k": "procedures/subsets search/lines", "PAC confidence": "theory/guarantee",
-    "p-value": "search/sets guides/questions chem/chemist", "SMILES": "chem/chemist chem/molecules tasks/smiles_spellings",
-    "atom maps": "chem/edit_rows chem/chemist", "equivalent SMILES": "procedures/equivalence", "csv file": "cli/command_line cli/predict files/csv_jsonl",
-    "jsonl": "cli/command_line cli/predict files/csv_jsonl", "web app": "cli/app", "speed benchmark": "experiments/benchmarks",
-    "memory": "search/sets jobs/scale experiments/benchmarks", "reproduce the paper": "experiments/reproduce tasks/additions_results tasks/reactions_results",
-    "bfloat16": "hf/precision", "chat template": "guides/language_models hf/texts", "constrained decoding": "hf/masks",
-    "logits processor": "hf/masks", "several right answers": "guides/language_models",
-    "conditional coverage groups": "theory/groups", "online labels": "decisions/adaptive decisions/still_valid decisions/monitor",
-    "importance weights": "decisions/weighted", "ray cluster": "jobs/scale", "license": "index tasks/shipped", "FAQ": "guides/questions",
-    "conformal prediction introduction": "theory/conformal", "exchangeability": "index theory/conformal theory/validity decisions/still_valid",
-    "nothing reacts": "chem/chemist", "excel": "chem/chemist cli/predict", "xlsx": "chem/chemist cli/predict",
-    "chemdraw": "chem/chemist chem/structures", "chirality": "chem/chemist chem/reaction_inputs", "enantiomer": "chem/chemist chem/reaction_inputs",
-    "counterion": "chem/chemist", "counter-ion": "chem/chemist", "finetune": "guides/questions", "fine-tune": "guides/questions", "erratum": "theory/tolerance",
-    "top-1 accuracy": "experiments/edit_evaluation chem/chemist", "custom model": "guides/any_model",
-    "JAX model": "guides/any_model", "fine-tuning": "guides/questions", "resume after crash": "jobs/scale", "related work": "experiments/compared",
-    "changelog": "index", "slips in the paper": "theory/tolerance", "repeated pairs": "procedures/pairs guides/questions", "why coverage exact": "theory/conformal theory/tolerance",
-    "temperature": "guides/questions", "top-p": "guides/questions", "docker": "guides/questions", "CI": "guides/questions",
-    "timeout": "guides/questions", "leakage": "tasks/reactions", "duplicates": "tasks/reactions tasks/additions procedures/pairs",
-    "Chemformer": "chem/chemist tasks/smiles_spellings", "Molecular Transformer": "chem/chemist tasks/smiles_spellings",
-    "what do I get": "chem/chemist search/sets", "how many reactions": "chem/chemist", "what does 90% mean": "guides/questions",
-    "differences from the paper": "guides/questions", "ties": "theory/conformal theory/tolerance search/sets procedures/simulation",
-    "canonical SMILES": "procedures/equivalence chem/molecules tasks/smiles_spellings", "python version": "index",
-    "licence": "index", "data split": "tasks/reactions", "GPT-4": "guides/questions",
-    "OpenAI API": "guides/questions hf/vllm", "list of candidates": "guides/questions procedures/procedure", "beam width": "guides/questions procedures/subsets",
-    "data licence": "guides/questions", "exchangeable": "theory/conformal guides/questions", "iid": "theory/conformal",
-    "privacy": "guides/questions cli/app", "confidential data": "guides/questions", "upload": "guides/questions cli/app",
-    "thread safe": "guides/questions", "web service": "guides/questions", "REST API": "guides/questions cli/app_page", "deploy": "guides/questions",
-    "production": "guides/questions", "LoRA": "guides/questions hf/accelerator", "PEFT": "guides/questions hf/accelerator",
-    "side products": "chem/chemist guides/questions", "yield": "chem/chemist guides/questions", "missing reagent": "chem/chemist",
-    "check a route": "chem/chemist", "route guarantee": "chem/chemist", "simulation coverage": "procedures/simulation", "Monte Carlo": "procedures/simulation",
-    "post hoc": "theory/guarantee procedures/subsets", "out of memory": "guides/questions", "batch size": "guides/questions",
-    "old calibrations": "guides/questions", "open-ended questions": "guides/questions", "hardware": "experiments/reproduce experiments/benchmarks",
-    "held-out reactions": "experiments/edit_evaluation tasks/reactions_results chem/edit_training"}
+QUERIES = yaml.safe_load((Path(__file__).resolve().parent.parent/"nbs/search.yml").read_text(encoding="utf-8"))["searches"]
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page:

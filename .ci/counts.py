@@ -29,8 +29,6 @@ def code_lines(text):
     tokens = (t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in quiet)
     return {line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - skip
 
-def tree_of(path): return ast.parse(path.read_text(encoding="utf-8"))
-
 def listed(tree):
     "What a module exports"
     return next((ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"), [])
@@ -42,14 +40,14 @@ def unused_names():
     pages = {f"{o.parent.name}.{o.stem[3:]}": words(code(o)) for o in house.pages()}
     more = [*(house.root/".ci").glob("*.py"), *map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))]
     others = words("\n".join(o.read_text(encoding="utf-8") for o in more))
-    return [f"{module}.{name}" for module, path in house.modules().items() for name in listed(tree_of(path))
+    return [f"{module}.{name}" for module, path in house.modules().items() for name in listed(house.tree_of(path))
             if name not in others and not any(name in found for page, found in pages.items() if page != module)]
 
 def doubled_classes():
     "Names that classes, or types of options, have in several modules"
     found = {}
     for module, path in house.modules().items():
-        tree = tree_of(path)
+        tree = house.tree_of(path)
         own = {n.name for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
         own |= {n.targets[0].id for n in tree.body if isinstance(n, ast.Assign) and re.match(r"(cli_option|Annotated)\b", ast.unparse(n.value))}
         for name in own: found.setdefault(name, []).append(module)
@@ -57,9 +55,9 @@ def doubled_classes():
 
 def command_parameters():
     "Parameters of commands, each that several share once; those that tasks bring are theirs"
-    shared = next(n.value.keywords for n in ast.walk(tree_of(house.package/"cli/command_line.py"))
+    shared = next(n.value.keywords for n in ast.walk(house.tree_of(house.package/"cli/command_line.py"))
                   if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "SHARED")
-    return [f"shared {o.arg}" for o in shared] + [f"{n.name} {a.arg}" for module, path in house.modules().items() if house.room(module) == "cli" for n in ast.walk(tree_of(path))
+    return [f"shared {o.arg}" for o in shared] + [f"{n.name} {a.arg}" for module, path in house.modules().items() if house.room(module) == "cli" for n in ast.walk(house.tree_of(path))
             if isinstance(n, ast.FunctionDef) and any(re.match(r"app\.(command|callback)\b", ast.unparse(d)) for d in n.decorator_list)
             for a in n.args.args if a.arg not in ("ctx", "asked", "given")]
 
@@ -96,7 +94,7 @@ def parts():
 
 def crossing():
     "Private names that one module takes from another"
-    return [(name, a.name) for name, path in house.modules().items() for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [(name, a.name) for name, path in house.modules().items() for n in ast.walk(house.tree_of(path))
             if isinstance(n, ast.ImportFrom) and (n.level or n.module.startswith("conformal_ar")) for a in n.names
             if a.name.startswith("_") and not a.name.startswith("__")]
 

@@ -4,11 +4,16 @@
 """
 import ast
 import json
+import os
 import re
 import sys
 import warnings
 from collections import Counter
 from pathlib import Path
+
+from nbdev.config import get_config
+from nbdev.process import NBProcessor
+from nbdev.processors import FilterDefaults
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
@@ -30,11 +35,32 @@ def modules():
     paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "_modidx.py"))
     return {".".join(o.relative_to(package).with_suffix("").parts): o for o in sorted(paths)}
 
-def say(wrong, how): assert not wrong, "\n".join(wrong) + f"\n{how}"
+def tree_of(path): return ast.parse(path.read_text(encoding="utf-8"))
+
+def python_of(cell): return re.sub(r"(?m)^[%!].*$", "", source(cell)) # without magics
+
+def code_trees(path):
+    "Number, text and syntax tree of each code cell"
+    return [(i, text, ast.parse(text)) for i, c in enumerate(cells(path)) if c["cell_type"] == "code" for text in [python_of(c)]]
+
+def processed(path):
+    "A notebook after nbdev's processors that neither run nor link anything, and what they warn of"
+    os.chdir(root) # where nbdev looks for its settings
+    get_config.cache_clear()
+    procs = [o for o in FilterDefaults().base_procs() if o.__name__ not in ("add_show_docs", "exec_show_docs", "add_links", "populate_language")]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        proc = NBProcessor(path, procs=procs)
+        proc.process()
+    return proc.nb, [str(w.message).splitlines()[0] for w in said if issubclass(w.category, UserWarning)]
+
+def say(wrong, how):
+    wrong = sorted(wrong)
+    assert not wrong, "\n".join(wrong) + f"\n{how}"
 
 # ------------------------------------------------------------------------------------------------ checks
 
-def check_names(folder):
+def check_names():
     "Notebooks stand in rooms, with two digits each, no letters, and names that are unique after them."
     stems = [o for o in pages() if o.stem != "index"]
     wrong = [str(o.relative_to(nbs)) for o in stems if not re.fullmatch(r"[a-z]+/\d\d_[a-z0-9_]+.ipynb", str(o.relative_to(nbs)))]
@@ -43,7 +69,7 @@ def check_names(folder):
         wrong += [str(o.relative_to(nbs)) for o in stems if count[of(o)] > 1]
     say(wrong, "rename them: the site strips the digits")
 
-def check_modules(folder):
+def check_modules():
     "Every module has its own notebook in the folder of the same name, and is named like it."
     writers = {}
     for path in pages():
@@ -58,26 +84,24 @@ def check_modules(folder):
 
 def room(name): return name.split(".")[0]
 
-def check_imported(folder):
+def check_imported():
     "What pages import of the package is there: a module of that name, with such a name in it."
-    names = {name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} | {n.name for n in ast.walk(t) if hasattr(n, "name")} |
-             {a.asname or a.name for n in ast.walk(t) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
-             for name, path in modules().items() for t in [ast.parse(path.read_text(encoding="utf-8"))]}
+    def stored(n): return [n.id] if isinstance(n, ast.Name) else [n.name] if hasattr(n, "name") else [a.asname or a.name for a in getattr(n, "names", ()) if isinstance(a, ast.alias)]
+    names = {name: {o for n in ast.walk(tree_of(path)) for o in stored(n)} for name, path in modules().items()}
     wrong = []
     for path in pages():
-        for text in (re.sub(r"(?m)^[%!].*$", "", source(c)) for c in cells(path) if c["cell_type"] == "code"):
-            for n in ast.walk(ast.parse(text)):
-                if not isinstance(n, ast.ImportFrom) or not (n.module or "").startswith("conformal_ar."): continue
-                module = n.module.removeprefix("conformal_ar.")
-                there = names.get(module) or {o.rpartition(".")[2] for o in names if room(o) == module}
-                wrong += [f"{path.name}: {n.module} has no {a.name}" for a in n.names if a.name not in there]
+        for n in (n for *_, tree in code_trees(path) for n in ast.walk(tree)):
+            if not isinstance(n, ast.ImportFrom) or not (n.module or "").startswith("conformal_ar."): continue
+            module = n.module.removeprefix("conformal_ar.")
+            there = names.get(module) or {o.rpartition(".")[2] for o in names if room(o) == module}
+            wrong += [f"{path.name}: {n.module} has no {a.name}" for a in n.names if a.name not in there]
     say(wrong, "pages that were merged, or names that moved")
 
-def check_patches(folder):
+def check_patches():
     "A method is patched only in the module of its class, or methods depend on who imports what."
     wrong = []
     for name, path in modules().items():
-        body = ast.parse(path.read_text(encoding="utf-8")).body
+        body = tree_of(path).body
         own = {n.name for n in body if isinstance(n, ast.ClassDef)}
         for n in body:
             if not isinstance(n, ast.FunctionDef) or not any(re.match(r"patch\b", ast.unparse(d)) for d in n.decorator_list): continue
@@ -85,7 +109,7 @@ def check_patches(folder):
             if not classes or classes - own: wrong.append(f"{name}: {n.name} of {', '.join(classes - own) or 'no class'}")
     say(wrong, "write functions instead")
 
-def check_titles(folder):
+def check_titles():
     "A title cell has the title, one line that describes the page, and front matter; prose there vanishes from the site."
     wrong = []
     for path in pages():
@@ -94,7 +118,7 @@ def check_titles(folder):
         if kinds[:2] != ["title", "line"] or set(kinds[2:]) - {"front"}: wrong.append(f"{path.name}: {' '.join(kinds)}")
     say(wrong, "prose goes into a cell of its own")
 
-def check_links(folder):
+def check_links():
     "Every link between notebooks resolves, and no notebook is named that is not there."
     here, wrong = {o.name for o in pages()}, []
     for path in pages():
@@ -106,47 +130,31 @@ def check_links(folder):
             wrong += [f"{path.name}, cell {i}: {o}" for o in dict.fromkeys(found) if o not in here]
     say(wrong, "no such notebook")
 
-def check_imports_alone(folder):
+def is_import(n): return isinstance(n, (ast.Import, ast.ImportFrom))
+
+def check_imports_alone():
     "Imports stand in cells of their own: the documentation runs every cell that imports."
     wrong = []
     for path in pages():
-        for i, c in enumerate(cells(path)):
-            text = source(c)
-            if c["cell_type"] != "code" or "nbdev_export(" in text or re.search(r"(?m)^#\| *eval: *false", text): continue
-            text = re.sub(r"(?m)^[%!].*$", "", text)
-            tree = ast.parse(text)
-            is_import = lambda n: isinstance(n, (ast.Import, ast.ImportFrom))
-            alone, mixed = all(map(is_import, tree.body)), any(map(is_import, tree.body))
+        for i, text, tree in code_trees(path):
+            if "nbdev_export(" in text or re.search(r"(?m)^#\| *eval: *false", text): continue
             shown = re.search(r"(?m)^#\| *export", text) # these run anyway, and may import in functions
-            if not alone and (mixed or not shown and any(map(is_import, ast.walk(tree)))): wrong.append(f"{path.name}, cell {i}: {text.splitlines()[0]}")
+            mixed = any(map(is_import, tree.body if shown else ast.walk(tree)))
+            if mixed and not all(map(is_import, tree.body)): wrong.append(f"{path.name}, cell {i}: {text.splitlines()[0]}")
     say(wrong, "split these cells")
 
-def check_processors(folder):
+def check_processors():
     "nbdev's processors keep all that readers should see."
-    import os
-
-    from nbdev.config import get_config
-    from nbdev.process import NBProcessor
-    from nbdev.processors import FilterDefaults
-    wrong, before = [], os.getcwd()
-    os.chdir(root); get_config.cache_clear()
-    try:
-        skip = ("exec_show_docs", "add_show_docs", "add_links")  # these run code or ask for other packages
-        procs = [o for o in FilterDefaults().base_procs() if getattr(o, "__name__", "") not in skip]
-        for path in pages():
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                proc = NBProcessor(path, procs=procs); proc.process()
-            wrong += [f"{path.name}: {str(w.message).splitlines()[0]}" for w in said if issubclass(w.category, UserWarning)]
-            left = "\n".join(o.source for o in proc.nb.cells)
-            for c in cells(path)[1:]:
-                if c["cell_type"] != "markdown": continue
-                lost = [o for o in source(c).splitlines() if o.strip() and not o.startswith(":::") and o.strip()[:40].split("`")[0].split("[")[0].strip() not in left]
-                if lost: wrong.append(f"{path.name}: prose is dropped: {lost[0][:60]}")
-    finally: os.chdir(before)
+    wrong = []
+    for path in pages():
+        nb, said = processed(path)
+        left = "\n".join(o.source for o in nb.cells)
+        prose = [o for c in cells(path)[1:] if c["cell_type"] == "markdown" for o in source(c).splitlines() if o.strip() and not o.startswith(":::")]
+        lost = [o[:60] for o in prose if o.strip()[:40].split("`")[0].split("[")[0].strip() not in left]
+        wrong += [f"{path.name}: {o}" for o in said] + [f"{path.name}: prose is dropped: {o}" for o in lost]
     say(wrong, "see what nbdev's processors do with these cells")
 
-def check_columns(folder):
+def check_columns():
     "No line of code has more than 88 columns, which is what the site shows without scrolling; imports are folded."
     wrong = []
     for path in pages():
@@ -184,16 +192,13 @@ def minutes(path, every=False):
     words = sum(len(source(c).split()) for c in found if c["cell_type"] != "code")
     return words/220 + sum(code_lines(c) for c in found if not only_imports(c))/25
 
-def only_imports(cell):
-    try: body = ast.parse(re.sub(r"(?m)^[%!].*$", "", source(cell))).body
-    except SyntaxError: return False
-    return all(isinstance(n, (ast.Import, ast.ImportFrom)) for n in body)
+def only_imports(cell): return cell["cell_type"] == "code" and all(map(is_import, ast.parse(python_of(cell)).body))
 
 def code_lines(cell):
     if cell["cell_type"] != "code": return 0
     return sum(bool(o.strip()) and not o.startswith("#|") for o in source(cell).splitlines())
 
-def check_lengths(folder):
+def check_lengths():
     "A page reads in 15 minutes, one of the appendix in 25; half of the cells have at most 6 lines, nine in ten at most 16."
     looked_up = appendix() # such pages keep what belongs together in one place
     wrong = [f"{path.name}: {minutes(path):.1f} minutes" for path in pages() if minutes(path) > (25 if path in looked_up else 15)]
@@ -204,7 +209,7 @@ def check_lengths(folder):
         if (found := all_lines[int(share*len(all_lines))]) > most: wrong.append(f"{share:.0%} of the cells have up to {found} lines, not {most}")
     say(wrong, "move what belongs elsewhere, delete what no page needs, split cells")
 
-def check_docments(folder):
+def check_docments():
     "Parameters are written `name:type=default, # Meaning`; docstrings have up to three lines, one alone no full stop; docments no backticks."
     wrong = []
     for name, path in modules().items():
@@ -218,19 +223,29 @@ def check_docments(folder):
                     if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
     say(wrong, "see the style in CONTRIBUTING.md")
 
-CHECKS = (check_names, check_modules, check_imported, check_patches, check_titles, check_links, check_imports_alone, check_processors,
-          check_columns, check_lengths, check_docments)
+def check_sidebar():
+    "The documentation's sidebar lists every notebook, and nothing else."
+    say(map(str, {*listed_pages("".join(sidebar()))} ^ {*pages()}), "edit nbs/sidebar.yml")
+
+def check_relative():
+    "Modules import each other by relative imports."
+    def absolute(n): return isinstance(n, ast.ImportFrom) and not n.level and n.module.split(".")[0] == "conformal_ar"
+    wrong = [name for name, path in modules().items() if any(map(absolute, tree_of(path).body))]
+    say(wrong, "write each of their imports on one line, in a cell marked export")
+
+CHECKS = {check.__doc__: check for name, check in dict(globals()).items() if name.startswith("check_")}
 
 
-def main():
-    failed = 0
-    for check in CHECKS:
-        try: check(root)
+def failed(checks):
+    "How many of the checks fail, by what each says; what a check tells is shown"
+    wrong = 0
+    for what, check in checks.items():
+        try: told = check()
         except Exception as e:
-            failed += 1
-            print(f"FAILED  {check.__doc__}\n        " + str(e).strip().replace("\n", "\n        "))
-        else: print(f"ok      {check.__doc__}")
-    sys.exit(bool(failed))
+            wrong += 1
+            print(f"FAILED  {what}\n        " + str(e).strip().replace("\n", "\n        "), flush=True)
+        else: print(f"ok      {what}\n{told or ''}".strip(), flush=True)
+    return wrong
 
 
-if __name__ == "__main__": main()
+if __name__ == "__main__": sys.exit(bool(failed(CHECKS)))

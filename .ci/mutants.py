@@ -11,7 +11,6 @@ import argparse
 import ast
 import copy
 import difflib
-import json
 import random
 import re
 import shutil
@@ -84,16 +83,6 @@ def mutants(path):
             except SyntaxError: continue
             if dump not in seen: seen.add(dump); yield path, at.lineno, new
 
-def exported(text):
-    "The parts of a module by the ids of the cells that wrote them"
-    parts = re.split(r"(?m)^# %% \S+ #(\S+)\n", text)
-    return dict(zip(parts[1::2], parts[2::2]))
-
-def absolute(text, name):
-    "Imports as notebooks write them"
-    above = [package, *name.split(".")[:-1]]
-    return re.sub(r"from (\.+)(?=\w| )", lambda m: f"from {'.'.join(above[:len(above) + 1 - len(m[1])])}.", text).replace(". import", " import")
-
 class Tree:
     "A copy of the working tree, in which one module at a time is broken"
     def __init__(self, folder, importers):
@@ -132,21 +121,16 @@ class Tree:
 
     def survives(self, path, new, most):
         "Does a mutant live? The notebooks that it passed"
-        name, module = self.name(path), self.root/path.relative_to(root)
-        old = module.read_text(encoding="utf-8") # of the copy: the working tree may go on
+        name = self.name(path)
+        module, book = self.root/path.relative_to(root), self.books[name]
         pages = [(o, limit) for o in self.pages(name) if (limit := self.limit(o, most))]
-        book = self.books[name]
-        before, parts, were = book.read_text(encoding="utf-8"), exported(new), exported(old)
-        page = json.loads(before)
-        for c in page["cells"]:  # notebooks run their own cells, not the module
-            if parts.get(c.get("id")) != were.get(c.get("id")): c["source"] = "#| export\n" + absolute(parts[c["id"]], name)
+        before = {o: o.read_text(encoding="utf-8") for o in (module, book)} # of the copy: the working tree may go on
         try:
             module.write_text(new, encoding="utf-8")
-            book.write_text(json.dumps(page), encoding="utf-8")
+            subprocess.run([*test.command("nbdev_update"), "--fname", module], cwd=self.root, check=True) # notebooks run their own cells, not the module
             return all(self.run(*o) for o in pages), [o.stem for o, _ in pages]
         finally:
-            module.write_text(old, encoding="utf-8")
-            book.write_text(before, encoding="utf-8")
+            for o, text in before.items(): o.write_text(text, encoding="utf-8")
 
 
 def files(names):

@@ -13,22 +13,10 @@ import re
 import sys
 from pathlib import Path
 
-root = Path(__file__).resolve().parent.parent
+import house
+
+root = house.root
 source, target, figures = root/"nbs/index.ipynb", root/"README.md", root/"nbs/figures"
-
-
-def process(path):
-    "The notebook at `path` after nbdev's processors that neither run nor link anything, and its front matter."
-    from nbdev.config import get_config
-    from nbdev.process import NBProcessor
-    from nbdev.processors import FilterDefaults
-    os.chdir(root)
-    get_config.cache_clear()
-    leave_out = ("add_show_docs", "exec_show_docs", "add_links", "populate_language")
-    procs = [o for o in FilterDefaults().base_procs() if o.__name__ not in leave_out]
-    proc = NBProcessor(path, procs=procs)
-    proc.process()
-    return proc.nb, proc.nb.frontmatter_
 
 
 def quarto_options(cell):
@@ -76,7 +64,8 @@ def render():
     import nbformat
     from execnb.nbio import nb2str
     from nbconvert import MarkdownExporter
-    nb, front = process(source)
+    nb, _ = house.processed(source)
+    front = nb.frontmatter_
     nb = nbformat.reads(nb2str(nb), 4)
     nb.metadata["language_info"] = {"name": "python"}
     exporter = MarkdownExporter(exclude_input_prompt=True, exclude_output_prompt=True)

@@ -9,7 +9,6 @@ Each line has the seconds that passed and those of processors.  The last line re
 `skip_exec`).  The exit status is not 0 when a check or a notebook fails.
 """
 import argparse
-import ast
 import filecmp
 import json
 import os
@@ -20,6 +19,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import house
@@ -75,68 +75,33 @@ def check_clean(folder):
     wrong = [str(o) for o in names if any(out["output_type"] == "error" for out in outputs(o))]
     assert not wrong, f"an error stands in the outputs of {', '.join(wrong)}\nrun the notebook again"
 
-def check_readme(folder):
-    "README.md is what index.ipynb renders to."
-    res = subprocess.run([sys.executable, root/".ci/readme.py", "--check"], capture_output=True, text=True)
-    assert res.returncode == 0, res.stderr
-
-def check_sidebar(folder):
-    "The documentation's sidebar lists every notebook, and nothing else."
-    listed = set(re.findall(r"[\w/-]+\.ipynb", (nbs/"sidebar.yml").read_text()))
-    wrong = sorted(listed ^ {str(o.relative_to(nbs)) for o in house.pages()})
-    assert not wrong, f"either not in nbs/sidebar.yml or only there: {', '.join(wrong)}\nedit nbs/sidebar.yml"
-
-def check_imports(folder):
-    "Every public name loads, and the core loads no heavy library."
-    code = """if True:
-        import sys, conformal_ar as c
-        heavy = {"transformers", "rdkit", "matplotlib"}
-        assert not {*heavy, "torch"} & {*sys.modules}, "`import conformal_ar` loads a heavy library"
-        for name, module in c._home.items():
-            if module.split(".")[0] not in ("hf", "tasks", "chem"): getattr(c, name)
-        loaded = heavy & {*sys.modules}
-        assert not loaded, f"the core modules load {', '.join(loaded)}"
-        for name in c.__all__: getattr(c, name)"""
-    res = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(1))
-    assert res.returncode == 0, res.stderr.strip().splitlines()[-1]
-
-def check_names(folder):
-    "No name in the package or its tools is undefined, none is imported or assigned in vain, and no key stands twice."
-    # F811: with `@patch` the methods of several classes have one name
-    rules = ["--isolated", "--no-cache", "--extend-exclude", "*.pyi", "--select", "F", "--ignore", "F811", "--output-format", "concise"]
-    res = subprocess.run([*command("ruff"), "check", *rules, package, ".ci"], cwd=root, capture_output=True, text=True)
-    assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nimport what is missing in an exported cell"
-
-def check_sorted(folder):
-    "Imports are sorted; in exported cells each is one line, or nbdev leaves it absolute."
-    res = subprocess.run([*command("ruff"), "check", "--no-cache", "--output-format", "concise", "nbs"], cwd=root, capture_output=True, text=True)
-    assert res.returncode == 0, (res.stdout + res.stderr).strip() + "\nrun `ruff check --fix nbs`"
-    def absolute(n): return isinstance(n, ast.ImportFrom) and not n.level and n.module.split(".")[0] == package
-    wrong = [name for name, path in house.modules().items() if any(map(absolute, ast.parse(path.read_text(encoding="utf-8")).body))]
-    assert not wrong, f"absolute imports in {', '.join(wrong)}: write each on one line, in a cell marked export"
-
-def check_directions(folder):
-    "Modules import only what .importlinter lets them, and never in a circle."
-    res = subprocess.run([*command("lint-imports"), "--no-cache"], cwd=root, capture_output=True, text=True, env=environment(1))
-    assert res.returncode == 0, res.stdout[res.stdout.find("Broken contracts"):] + res.stderr
-
-def check_types(folder):
-    "The types of the method's modules, the README's and the guides' code are right, as editors see them."
-    res = subprocess.run([sys.executable, root/".ci/type_check.py"], capture_output=True, text=True, env=environment(1))
-    assert res.returncode == 0, res.stdout + res.stderr
+LIGHT = """if True:
+    import sys, conformal_ar as c
+    heavy = {"transformers", "rdkit", "matplotlib"}
+    assert not {*heavy, "torch"} & {*sys.modules}, "`import conformal_ar` loads a heavy library"
+    for name, module in c._home.items():
+        if module.split(".")[0] not in ("hf", "tasks", "chem"): getattr(c, name)
+    loaded = heavy & {*sys.modules}
+    assert not loaded, f"the core modules load {', '.join(loaded)}"
+    for name in c.__all__: getattr(c, name)"""
+COMMANDS = { # what each says, and the command that fails where it is not so
+    "README.md is what index.ipynb renders to.": [sys.executable, ".ci/readme.py", "--check"],
+    "Names are defined and used, imports sorted.": [*command("ruff"), "check", "--no-cache", "--output-format", "concise"],
+    "Modules import only what .importlinter lets them, and never in a circle.": [*command("lint-imports"), "--no-cache"],
+    "Every public name loads, and the core loads no heavy library.": [sys.executable, "-c", LIGHT],
+    "The types of the method's modules, the README's and the guides' code are right, as editors see them.": [sys.executable, ".ci/type_check.py"],
+    "The house is clear by its counts.": [sys.executable, ".ci/counts.py"]}
 
 def run_checks():
     "How many checks failed; each says how to put it right."
-    failed = 0
+    def run(words):
+        res = subprocess.run(words, cwd=root, capture_output=True, text=True, env=environment(1))
+        assert res.returncode == 0, res.stdout + res.stderr
+        return res.stdout
     with tempfile.TemporaryDirectory() as folder:
         scratch_copy(folder)
-        for check in (check_export, check_clean, check_readme, check_sidebar, check_names, check_sorted, check_directions, check_imports, check_types, *house.CHECKS):
-            try: check(Path(folder))
-            except Exception as e:
-                failed += 1
-                print(f"FAILED  {check.__doc__}\n        " + str(e).strip().replace("\n", "\n        "), flush=True)
-            else: print(f"ok      {check.__doc__}", flush=True)
-    return failed
+        checks = {check.__doc__: partial(check, Path(folder)) for check in (check_export, check_clean)}
+        return house.failed(checks | {what: partial(run, words) for what, words in COMMANDS.items()} | house.CHECKS)
 
 # --------------------------------------------------------------------------------------------- notebooks
 
@@ -230,7 +195,7 @@ def main():
     args = parser.parse_args()
     if args.here: run_here(Path(args.names[0]), args.flags)
     some, counts = args.names or args.flags or args.setting, []
-    wrong = 0 if some else run_checks() + subprocess.run([sys.executable, root/".ci/counts.py"]).returncode
+    wrong = 0 if some else run_checks()
     for name in SETTINGS if args.setting == "all" else [args.setting]:
         setting = SETTINGS.get(name, {})
         if setting: print(f"{name}: {' '.join(f'{k}={v}' for k, v in setting.items())}", flush=True)

@@ -5,7 +5,6 @@ Editors know the methods that come by `@patch` from stubs; pyright reads the mod
 import ast
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,8 +21,7 @@ SAYS = f"# pyright: {', '.join(f'report{o}=false' for o in ('MissingImports', 'O
 
 def page(path):
     "The code of a page, without magics"
-    texts = [house.source(c) for c in house.cells(path) if c["cell_type"] == "code"]
-    return SAYS + re.sub(r"(?m)^[%!].*$", "", "\n".join(texts))
+    return SAYS + "\n".join(text for _, text, _ in house.code_trees(path))
 
 class Overloaded(ast.NodeTransformer):
     "Functions of one text or of several have a signature for each"

@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import AnswerCalibration, AnswerTable, Level, coverage_level, read_answers
+from .tables import AnswerCalibration, AnswerTable, Level, coverage_level, read_answers, thresholds
 from ..procedures.risk_control import fit_risks
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk
@@ -114,7 +114,7 @@ def keep(self:ClaimFilter,
     has = "needs" in table.columns
     if self.needs not in (None, has): raise ValueError(
         f"calibrated with{'' if self.needs else 'out'} a column 'needs': apply alike")
-    return claim_scores(table) > -self.thresholds_of(table)[table.owner]
+    return claim_scores(table) > -thresholds(self.levels_of(table))[table.owner]
 
 # %% ../../nbs/answers/04_claims.ipynb #c6529c4b
 @patch

@@ -10,13 +10,12 @@ from copy import copy
 from functools import cache
 from hashlib import sha256
 from itertools import product
-from numbers import Real
 from typing import Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of
+from .tables import RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
@@ -52,14 +51,8 @@ class SampledSets(AnswerCalibration):
         seed:int=0, # With input and draw it makes the seeds given to generate
         had:Sequence|None=None, # Fewest and most draws in calibration, which finds them
     ):
-        most = draws or 20 # draws that count as a size
-        asked = [risk["size"]] if isinstance(risk, dict) and "size" in risk else []
-        for v in asked:
-            if not (isinstance(v, Real) and 0 < v < most): raise ValueError(
-                f"size={v!r} must be a number below that of the draws of an input "
-                f"which count, {most}: give draws=, of which there are 20 if it is "
-                "left out")
-        self.shares = risk_shares(risk, loss, most)
+        self.most = draws or 20 # draws that count as a size
+        self.shares = risk_shares(risk, loss, self.most)
         one_risk(coverage, alpha, risk=[*self.shares.values(), None][0])
         if alpha is not None: coverage = float(1 - check_risk(alpha))
         if rule not in RULES: raise ValueError(
@@ -84,7 +77,7 @@ class SampledSets(AnswerCalibration):
         self.generate, self.right, self.same, self.group = generate, right, same, group
         self.coverage, self.risk, self.loss, self.rule = coverage, risk, loss, rule
         self.confidence, self.floor, self.abstain = confidence, floor, bool(abstain)
-        self.floors, self.sames, self.most, self.had = floors, sames, most, had
+        self.floors, self.sames, self.had = floors, sames, had
         self.seed = check_count(seed, "seed", 0)
 
 # %% ../../nbs/answers/02_samples.ipynb #fbcb7870
@@ -127,7 +120,8 @@ def reference_values(self:SampledSets,
     if "right" not in table.columns and "right" in self.lost: raise ValueError(
         f"what is acceptable was decided by right={self.lost['right']}: give it again "
         "to load, to measure")
-    for i, (rows, value) in enumerate((r[m], v[m]) for r, v, m in zip(*drawn[:3])):
+    for i, m in enumerate(drawn.member):
+        rows, value = drawn.row[i, m], drawn.value[i, m]
         if "right" in table.columns: match = [table.columns["right"][rows]]
         else:
             texts = [table.columns["answer"][r] for r in rows]
@@ -144,8 +138,8 @@ def losses(self:SampledSets,
 )->dict: # Loss to StepLosses
     "The losses of each input as functions of the threshold"
     texts, made = table.columns["answer"], []
-    for row, value, member in zip(*drawn[:3]):
-        made.append((value[member], [texts[r] for r in row[member]]))
+    for i, m in enumerate(drawn.member):
+        made.append((drawn.value[i, m], [texts[r] for r in drawn.row[i, m]]))
     def one(loss):
         if loss == "missed": return missed_share(self.reference_values(table, drawn))
         right = [[]]*len(table) if loss == "size" else [
@@ -264,30 +258,29 @@ def apply(self:SampledSets,
 )->list: # [n] an AnswerSet for each input
     "Sets from draws that are there"
     table = self.read(data, names)
-    return self._sets(table, self.values(table), self.thresholds_of(table))
+    return self._sets(table, self.values(table), self.levels_of(table))
 
 @patch
-def _sets(self:SampledSets, table, drawn, least):
-    self._refuse_few(table, drawn, least)
-    made = drawn.value >= least[:, None]
+def _sets(self:SampledSets, table, drawn, levels):
+    self._refuse_few(table, drawn, levels)
     whole, sets = self.rule in ("share", "score"), []
-    labels = self.group_labels(table) or [None]*len(table)
-    for i, label in enumerate(labels):
-        kept = np.flatnonzero(made[i] & drawn.member[i])
+    for i, level in enumerate(levels):
+        made = drawn.value[i] >= level.threshold
+        kept = np.flatnonzero(made & drawn.member[i])
         if whole: kept = kept[np.argsort(-drawn.value[i, kept], kind="stable")]
-        n = (drawn.row[i] >= 0).sum() if whole else made[i].sum()
-        none = self.abstain and bool(drawn.none[i] >= least[i])
-        sets.append(AnswerSet(table.inputs[i], [
-            table.columns["answer"][r] for r in drawn.row[i, kept]], int(n), none,
-            self._levels[label].guarantee))
+        n = (drawn.row[i] >= 0).sum() if whole else made.sum()
+        none = self.abstain and bool(drawn.none[i] >= level.threshold)
+        texts = [table.columns["answer"][r] for r in drawn.row[i, kept]]
+        sets.append(AnswerSet(table.inputs[i], texts, int(n), none, level.guarantee))
     return sets
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00070
 @patch
-def _refuse_few(self:SampledSets, table, drawn, least):
+def _refuse_few(self:SampledSets, table, drawn, levels):
     there = (drawn.row >= 0).sum(1)
     few = there < (self.had[0] if self.had else 0)
-    if self.rule not in ("share", "score"): few &= drawn.none >= least # not done
+    if self.rule not in ("share", "score"): few &= (
+        drawn.none >= thresholds(levels)) # not done
     if few.any(): raise ValueError(
         f"input {table.inputs[i := int(few.argmax())]!r:.60}, number {i} from 0, has "
         f"{there[i]} draws and is not done; in calibration all had {self.had[0]} or "
@@ -354,7 +347,7 @@ def sample(self:SampledSets,
 def _done(self:SampledSets, inputs, found):
     if self.rule in ("share", "score"): return [False]*len(inputs)
     table = self.read(draws_table(inputs, found))
-    return self.values(table).none < self.thresholds_of(table)
+    return self.values(table).none < thresholds(self.levels_of(table))
 
 # %% ../../nbs/answers/02_samples.ipynb #c8ac3b18
 @patch
@@ -400,8 +393,8 @@ def evaluate(self:SampledSets,
 )->Measured:
     "Sets for inputs whose answers are judged, and how good they are"
     table = self.read(self.complete(data, references, names), names)
-    drawn, least, n = self.values(table), self.thresholds_of(table), len(table)
-    sets = self._sets(table, drawn, least)
+    drawn, levels, n = self.values(table), self.levels_of(table), len(table)
+    sets, least = self._sets(table, drawn, levels), thresholds(levels)
     if self.risk is not None: # of two losses the last that the guarantee names
         loss = sorted(self.shares, key=lambda k: k != "size")[-1]
         value = losses_at(self.losses(table, drawn)[loss], least)

@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['RULES', 'FIRST', 'AnswerTable', 'read_judgement', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of',
-           'draws_table', 'confidences', 'draw_values', 'Level', 'coverage_level', 'Drawn', 'drawn_values', 'Measured',
-           'AnswerSet', 'AnswerCalibration']
+           'draws_table', 'Drawn', 'confidences', 'draw_values', 'Level', 'coverage_level', 'drawn_values', 'Measured',
+           'AnswerSet', 'AnswerCalibration', 'thresholds']
 
 # %% ../../nbs/answers/00_tables.ipynb #c36f1989
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from inspect import signature
@@ -98,7 +98,8 @@ _words = {w: True for w in "yes y true t right correct 1".split()}
 _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 
 def _number(v):
-    try: found = np.nan if isinstance(v, (bool, np.bool_)) else float(v)
+    odd = isinstance(v, (bool, np.bool_)) or "_" in str(v) # 1_0 is 10 in Python alone
+    try: found = np.nan if odd else float(v)
     except (TypeError, ValueError, OverflowError): found = np.nan
     if found == found: return found # NaN, which csv writes as nan, is none
     raise ValueError(f"score must be a number; got {v!r:.40}")
@@ -298,11 +299,12 @@ RULES = "count", "agree", "max", "sum", "share", "score"
 FIRST = np.finfo(float).max # value of the first draw, which is always made
 
 # %% ../../nbs/answers/00_tables.ipynb #b0a5d003
-class DrawValues(NamedTuple):
-    "At which thresholds draws are made, for n inputs with up to m draws"
+class Drawn(NamedTuple):
+    "The draws of n inputs, in order, padded to m columns"
     value:np.ndarray  # [n, m] made, or kept, at thresholds up to this; −∞ for no draw
     member:np.ndarray # [n, m] may it enter: the first of its kind, and good enough?
     none:np.ndarray   # [n] value of a member that says: none of these
+    row:np.ndarray|None=None # [n, m] row of the table; −1 where there is no draw
 
 # %% ../../nbs/answers/00_tables.ipynb #f8ef0231
 def nth_of_kind(
@@ -339,7 +341,7 @@ def draw_values(
     score:np.ndarray|None=None, # [n, m] where the rule or the floor needs them
     floor:float|None=None, # Least score of a member; from other data
     draws:int|None=None,   # The budget; None: m
-)->DrawValues:
+)->Drawn:
     "The value of each draw; `ValueError` for negative scores to add"
     there = kind >= 0
     if score is None: score = np.full(kind.shape, np.nan) # no rule looks at them
@@ -349,11 +351,11 @@ def draw_values(
     if rule == "share":
         alike = ((kind[:, :, None] == kind[:, None, :]) & there[:, None, :]).sum(2)
         value = np.where(there, alike/np.maximum(there.sum(1), 1)[:, None], -np.inf)
-    if rule in ("share", "score"): return DrawValues(value, member, 1 - value.max(1))
+    if rule in ("share", "score"): return Drawn(value, member, 1 - value.max(1))
     after = confidences(kind, member, score, rule, draws or kind.shape[1])
     value = np.where(there, np.minimum(-np.roll(after, 1, 1), FIRST), -np.inf)
     value[:, 0] = np.where(there[:, 0], FIRST, -np.inf)
-    return DrawValues(value, member, -after[:, -1])
+    return Drawn(value, member, -after[:, -1])
 
 # %% ../../nbs/answers/00_tables.ipynb #1ffe9853
 class Level(NamedTuple):
@@ -376,14 +378,6 @@ def coverage_level(
     known = exact if confidence is None else exact.at_confidence(confidence)
     return Level(split_threshold(scores, Fraction(int(k), len(scores) + 1)), known)
 
-# %% ../../nbs/answers/00_tables.ipynb #drawn000
-class Drawn(NamedTuple):
-    "The draws of n inputs, in order, padded to m columns"
-    row:np.ndarray    # [n, m] row of the table; −1 where there is no draw
-    value:np.ndarray  # [n, m] made, or kept, at thresholds up to this; −∞ for no draw
-    member:np.ndarray # [n, m] may it enter: the first of its kind, and good enough?
-    none:np.ndarray   # [n] value of a member that says: none of these
-
 # %% ../../nbs/answers/00_tables.ipynb #drawn001
 def drawn_values(
     table:AnswerTable,   # Answers
@@ -399,7 +393,7 @@ def drawn_values(
         kind[i, :n] = kinds_of([answer[r] for r in rows[i, :n]], same)
     score = table.columns.get("score")
     if score is not None: score = np.append(score, -np.inf)[rows]
-    return Drawn(rows, *draw_values(kind, rule, score, floor, draws))
+    return draw_values(kind, rule, score, floor, draws)._replace(row=rows)
 
 # %% ../../nbs/answers/00_tables.ipynb #meas0000
 class Measured(NamedTuple):
@@ -515,26 +509,34 @@ def fit_groups(self:AnswerCalibration,
 ):
     "Find the level of each group; where one has none, nothing changes"
     groups = group_rows(self.group, self.group_labels(table), len(table))
+    sure, whose = confidence, "inputs of the group"
     if confidence is not None: # a share of its risk for each
-        wrong = (1 - check_risk(confidence, "confidence"))/len(groups)
-        confidence = float(1 - wrong)
+        sure = float(1 - (1 - check_risk(confidence, "confidence"))/len(groups))
+        whose += ", in all groups at once"
     def one(label, rows):
-        of = "" if self.group is None else f"group {label!r}: "
-        try: return fit(rows, confidence, of)
+        if self.group is None: return fit(rows, sure, "")
+        try: level = fit(rows, sure, of := f"group {label!r}: ")
         except ValueError as e: raise ValueError(of + str(e)) from None
+        if (known := level.guarantee).kind == "group": return level
+        return level._replace(guarantee=replace(
+            known, population=whose, confidence=confidence))
     vars(self).update(also, _found={g: one(g, rows) for g, rows in groups.items()})
     return self
 
 # %% ../../nbs/answers/00_tables.ipynb #95c2e093
 @patch
-def thresholds_of(self:AnswerCalibration,
+def levels_of(self:AnswerCalibration,
     table:AnswerTable, # Answers, of n inputs
-)->np.ndarray: # [n]
-    "The threshold of each input, that of its group"
-    if self.group is None: return np.full(len(table), self._levels[None].threshold)
+)->list: # [n] of Level
+    "What was found for the group of each input"
+    if self.group is None: return [self._levels[None]]*len(table)
     labels = self.group_labels(table)
     check_calibrated_groups(labels, list(self._levels))
-    return np.array([self._levels[label].threshold for label in labels], float)
+    return [self._levels[label] for label in labels]
+
+def thresholds(levels:list)->np.ndarray:
+    "[n] the threshold of each of `levels`"
+    return np.array([level.threshold for level in levels], float)
 
 # %% ../../nbs/answers/00_tables.ipynb #39112708
 @patch

@@ -83,11 +83,12 @@ def draws_table(inputs: Sequence[str], draws: Sequence, **own) -> list:
     ...
 RULES: Any
 FIRST: Any
-class DrawValues(NamedTuple):
-    """At which thresholds draws are made, for n inputs with up to m draws"""
+class Drawn(NamedTuple):
+    """The draws of n inputs, in order, padded to m columns"""
     value: np.ndarray
     member: np.ndarray
     none: np.ndarray
+    row: np.ndarray | None = ...
 def nth_of_kind(kind: np.ndarray) -> np.ndarray:
     """How many earlier draws are of the same kind
 
@@ -102,7 +103,7 @@ def confidences(kind: np.ndarray, member: np.ndarray, score: np.ndarray, rule: s
     rule: One of RULES that stop
     draws: The budget"""
     ...
-def draw_values(kind: np.ndarray, rule: str='count', score: np.ndarray | None=None, floor: float | None=None, draws: int | None=None) -> DrawValues:
+def draw_values(kind: np.ndarray, rule: str='count', score: np.ndarray | None=None, floor: float | None=None, draws: int | None=None) -> Drawn:
     """The value of each draw; `ValueError` for negative scores to add
 
     kind: [n, m] number of the kind of each draw, in order; −1 for none
@@ -125,12 +126,6 @@ def coverage_level(scores: np.ndarray, coverage: float, confidence: float | None
     kind: Or group
     event: What has the coverage"""
     ...
-class Drawn(NamedTuple):
-    """The draws of n inputs, in order, padded to m columns"""
-    row: np.ndarray
-    value: np.ndarray
-    member: np.ndarray
-    none: np.ndarray
 def drawn_values(table: AnswerTable, rule: str='count', draws: int | None=None, same: Callable | None=None, floor: float | None=None) -> Drawn:
     """At which thresholds each draw is made or kept
 
@@ -202,8 +197,8 @@ class AnswerCalibration:
         table: Answers, of n inputs
         confidence: That all groups have theirs at once"""
         ...
-    def thresholds_of(self, table: AnswerTable) -> np.ndarray:
-        """The threshold of each input, that of its group
+    def levels_of(self, table: AnswerTable) -> list:
+        """What was found for the group of each input
 
         table: Answers, of n inputs"""
         ...
@@ -213,3 +208,6 @@ class AnswerCalibration:
         folder: For conformal.json
         notes: What else to keep, as JSON"""
         ...
+def thresholds(levels: list) -> np.ndarray:
+    """[n] the threshold of each of `levels`"""
+    ...

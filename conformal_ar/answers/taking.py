@@ -6,12 +6,10 @@
 __all__ = ['Selection', 'judged']
 
 # %% ../../nbs/answers/03_taking.ipynb #8e5ca37b
-from dataclasses import dataclass
 from numbers import Real
 from typing import Sequence
 
 import numpy as np
-import scipy
 from fastcore.basics import patch
 
 from .tables import AnswerCalibration, Level, read_answers, read_judgement
@@ -122,47 +120,3 @@ def evaluate(self:Selection,
     taken = self.take(scores)
     return Selected(len(scores), int(taken.sum()), int((taken & ~right).sum()),
                     self.guarantee)
-
-# %% ../../nbs/answers/03_taking.ipynb #6668ee0f
-def taken_curve(
-    scores:np.ndarray, # [n]
-    right:np.ndarray,  # [n] is each right?
-)->tuple: # [c] share taken, rising; [c] share wrong among those
-    "For each threshold, from high to low"
-    scores, right = check_scores(scores), np.asarray(right, bool)
-    order = np.argsort(-scores, kind="stable")
-    last = np.append(np.diff(scores[order]) != 0, True) # of those that tie
-    taken = np.arange(1, len(scores) + 1)[last]
-    return taken/len(scores), np.cumsum(~right[order])[last]/taken
-
-# %% ../../nbs/answers/03_taking.ipynb #35650a1f
-@dataclass(frozen=True)
-class CombinedScore:
-    "A weighted sum of scores"
-    weights:np.ndarray # [d + 1] the last is the constant
-
-    def __call__(self,
-        scores:np.ndarray, # [n, d]
-    )->np.ndarray: # [n] higher is surer
-        "The log-odds that an answer is right"
-        return np.asarray(scores, float) @ self.weights[:-1] + self.weights[-1]
-
-# %% ../../nbs/answers/03_taking.ipynb #f1d4cae1
-def combine_scores(
-    scores:np.ndarray, # [n, d] finite, of answers that do not calibrate
-    right:np.ndarray,  # [n] is each right?
-    ridge:float=1.,    # Strength of the penalty, in standard deviations of a score
-)->CombinedScore:
-    "Fit a combination by penalized logistic regression"
-    x, y = check_scores(scores, 2), np.where(np.asarray(right, bool), 1., -1.)
-    if not np.isfinite(x).all(): raise ValueError("scores to combine must be finite")
-    mean, scale = x.mean(0), np.maximum(x.std(0), 1e-9)
-    z = np.column_stack([(x - mean)/scale, np.ones(len(x))])
-    def loss(w):
-        margin = y*(z @ w)
-        slope = -y*scipy.special.expit(-margin)
-        return (np.logaddexp(0, -margin).sum() + ridge*(w[:-1]**2).sum()/2,
-                slope @ z + ridge*np.append(w[:-1], 0))
-    w = scipy.optimize.minimize(loss, np.zeros(z.shape[1]), jac=True).x
-    inner = w[:-1]/scale
-    return CombinedScore(np.append(inner, w[-1] - inner @ mean))

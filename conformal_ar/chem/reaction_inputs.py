@@ -33,7 +33,7 @@ _aside = re.compile( # amounts, concentrations, grades and the like
 def _key(name):
     "A name without amounts, hyphens and case, which tells NA from Na"
     name = name.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉’", "0123456789'"))
-    name = re.sub(r"[\s-]|(?<=[\dNn]),", "", _aside.sub("", name))
+    name = re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
     return name.lower() if len(name) > 2 else name
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4006
@@ -46,7 +46,8 @@ def _reagents():
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665d
 MIXED = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\))")
-_not_smiles = "NBS NCS NIS PCC BOP BPO CSI B2PIN2 BRCN CLCN NOCL".split() # though valid
+_not_smiles = """NBS NCS NIS PCC BOP BPO CSI B2PIN2 BRCN CLCN NOCL IBCF CNBR BOP-CL
+    BOPCL""".split() # though valid
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665e
 def _by_name(part):
@@ -93,7 +94,7 @@ def check_label(label:str, symbol:str, place:int):
                       "the atoms that it stands for, or take it away")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1e4
-_more = {r"\b(LN|Sg:(n|mon|mer|co|xl|mod|grf|alt|ran|blk)):": "atoms that repeat",
+_more = {r"\b(LN|Sg:(n|mon|mer|co|xl|mod|grf|alt|ran|blk|any)):": "atoms that repeat",
          r"(?<!\w)m:": "a bond to one of several atoms", r"\b(RG|LOG):": "R groups",
          r"(?<!\w)(rb|s|u):": "queries", # all in CXSMILES
          r"(?<!\w)Z:": "bonds of no order"}
@@ -197,17 +198,20 @@ def check_source(text:str):
     odd = re.search(r"\[[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant")
-    _check_given(source)
+    _check_bonds(source)
     _check_groups(source)
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ea
 _no_metal = "H C N O F Si P S Cl Ge As Se Br Te I".split()
 
-def _check_given(source):
-    "`BadReaction` for a bond that is given to another atom than a metal or boron"
-    mol = read_molecule(source) if re.search("->|<-", source) else None
+def _check_bonds(source):
+    "`BadReaction` for an arrow to what is no metal or boron, and : outside rings"
+    mol = read_molecule(source) if re.search(r"->|<-|:(?![^[]*\])", source) else None
     for b in mol.GetBonds() if mol else ():
         kind, end = b.GetBondType().name, b.GetEndAtom().GetSymbol()
+        if kind == "AROMATIC" and not b.GetBeginAtom().GetIsAromatic():
+            raise BadReaction("an aromatic bond, as in O:C:O, outside an aromatic "
+                              "ring: draw single and double bonds")
         if kind == "DATIVE" and end in _no_metal: raise BadReaction(
             f"-> is a bond, which is given to a metal or boron, not to {end}; the "
             "arrow before a product is >>")

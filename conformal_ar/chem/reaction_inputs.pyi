@@ -57,8 +57,8 @@ def check_source(text: str):
     """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"""
     ...
 _no_metal: Any
-def _check_given(source):
-    """`BadReaction` for a bond that is given to another atom than a metal or boron"""
+def _check_bonds(source):
+    """`BadReaction` for an arrow to what is no metal or boron, and : outside rings"""
     ...
 _groups: Any
 def _check_groups(source):

@@ -102,7 +102,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
     text = ".".join([read_names(x.text)[0], *(str(x.columns[c]) for c in first)])
-    used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", text))}, []
+    used, notes = {"", *map(canonical, re.split(r",?[\s.>;]+", text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
         other = c in (*first, "side_products") or len(word) == 1 and c != "name"
@@ -111,7 +111,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
         role = any(map(_role.fullmatch, re.split(r"[^a-z]+", c.lower()))) # also RXN:RGT
         named, said = read_names(str(v)) if about or role else ("", [])
         text = re.sub(_nothing, "", str(v or "").strip())*(c in plain_names({c: v}))
-        there = {*map(canonical, named.split("."))} <= used
+        there = {*map(canonical, re.split(r",?[\s.;]+", named))} <= used
         what = "SMILES"*smiles or "reagents"*(bool(said or role and text) and not there)
         dot = ": a dot forgotten?"*(smiles and c == "name")
         if what: notes.append(f"{what} in {c!r} were not used{dot}")
@@ -146,11 +146,32 @@ def read_block(block:str):
         raise ValueError("a bond stands for several kinds of bonds: draw one")
     if any(b.HasProp("_MolFileBondEndPts") for b in mol.GetBonds()):
         raise ValueError("a bond ends at one of several atoms: draw one")
-    kinds = [g.GetProp("TYPE") for g in Chem.GetMolSubstanceGroups(mol)]
-    odd = {*kinds} & {"SRU", "MON", "MER", "COP", "CRO", "GRA", "MOD", "ANY"}
-    if odd or mol.HasProp("_molLinkNodes"): raise ValueError(
-        "brackets say that atoms repeat: draw one molecule")
+    _check_brackets(mol)
+    _check_lines(block)
     return mol
+
+# %% ../../nbs/chem/09_structures.ipynb #215a79c4
+def _check_brackets(mol):
+    "`ValueError` where brackets and their labels say more than what is drawn"
+    odd = mol.HasProp("_molLinkNodes")
+    for g in rdkit_modules()[0].GetMolSubstanceGroups(mol):
+        kind, drawn, said = g.GetProp("TYPE"), list(g.GetAtoms()), g.GetPropsAsDict()
+        odd |= kind in "SRU MON MER COP CRO GRA MOD ANY".split()
+        n = str(said.get("MULT", ""))
+        if kind == "MUL" and n.isdigit(): odd |= (
+            len(drawn) != int(n)*len(g.GetParentAtoms()))
+        label, alone = str(said.get("LABEL", "")), len(drawn) == 1 and kind == "SUP"
+        symbol = mol.GetAtomWithIdx(drawn[0]).GetSymbol() if alone else ""
+        if alone and label != "Me": check_label(label, symbol, drawn[0] + 1)
+    if odd: raise ValueError("brackets say that atoms repeat: draw one molecule")
+
+# %% ../../nbs/chem/09_structures.ipynb #215a79c5
+def _check_lines(block):
+    "`ValueError` for charges, isotopes or radicals in a line that is not read whole"
+    for line in re.findall(r"(?m)^M +(?:CHG|ISO|RAD).*$", block):
+        known = re.fullmatch(r"M  (CHG|ISO|RAD)( *\d+)((?: +-?\d+ +-?\d+)*) *", line)
+        if not known or len(known[3].split()) != 2*int(known[2]): raise ValueError(
+            f"the line {line!r:.60} is damaged, and would not be read whole")
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c0
 def _smiles(blocks):
@@ -210,8 +231,8 @@ def _sides(block):
     "Blocks of what reacts, with agents, and of products, of an RXN file"
     if "V3000" in block.partition("\n")[0]:
         def of(role):
-            parts = re.findall(fr"(?s)V30 BEGIN {role}\n(.*?)V30 END {role}", block)
-            form = r"(?s)M  V30 BEGIN CTAB.*?V30 END CTAB\n"
+            parts = re.findall(fr"(?s)V30 BEGIN {role}\s*\n(.*?)V30 END {role}", block)
+            form = r"(?s)M  V30 BEGIN CTAB.*?V30 END CTAB *\n"
             return [f"\n\n\n  0  0  0     0  0            999 V3000\n{t}M  END\n"
                     for t in re.findall(form, "".join(parts))]
         reacting, agents, products = map(of, ("REACTANT", "AGENT", "PRODUCT"))
@@ -256,7 +277,7 @@ def _datum(text):
 # %% ../../nbs/chem/09_structures.ipynb #6ca4fec0
 def structure_rows(path:str|Path)->list: # Of dictionaries
     "Rows of a structure file `path`: input, target, name, data; `ValueError` for none"
-    text = re.sub("\r\n?", "\n", any_text("".join(read_lines(path))))
+    text = re.sub("\r+\n|\r", "\n", any_text("".join(read_lines(path))))
     reactions = re.search(r"(?m)^\$(RXN|RDFILE|[RM]FMT)", text) # whatever it is called
     rows = [*(_entries if reactions else _mixtures)(text)] if text.strip() else []
     if not rows: raise ValueError(f"{path}: there are no entries")

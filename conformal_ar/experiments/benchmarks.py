@@ -5,6 +5,72 @@
 # %% auto #0
 __all__ = ['main']
 
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0000
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0001
+def tree_memory(pid:int)->int:
+    "Resident memory of the process `pid` and those that it started, in bytes"
+    import psutil
+    try:
+        process = psutil.Process(pid)
+        every = process, *process.children(recursive=True)
+        return sum(o.memory_info().rss for o in every)
+    except psutil.NoSuchProcess: return 0
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0009
+def cost_of(what:str, command:str, folder:str|Path)->dict:
+    "Seconds, memory and last line of a shell `command` in a `folder`"
+    start, peak, lines, out = time.time(), 0, [], subprocess.PIPE
+    run = subprocess.Popen(command, cwd=folder, shell=True, text=True, stdout=out,
+                           stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    reader = threading.Thread(target=lambda: lines.extend(run.stdout))
+    reader.start()
+    while run.poll() is None:
+        peak = max(peak, tree_memory(run.pid))
+        time.sleep(.5)
+    reader.join()
+    if run.returncode: sys.exit(f"{command} failed:\n{''.join(lines[-30:])}")
+    return dict(what=what, seconds=round(time.time() - start, 1),
+                gigabytes=round(peak/1e9, 2), last_line=lines[-1].strip())
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0002
+TRY = """from conformal_ar import HFSeq2Seq, beam_search
+ar = HFSeq2Seq.from_pretrained("additions")
+print(ar.decode(beam_search(ar, ["112+17="], width=5, max_len=9).tokens))"""
+ESTER = "'CC(=O)Cl.OCc1ccccc1'"
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c000a
+def waits(clone:str, away:str)->list:
+    "What is waited for, its command and folder: a `clone`, and one `away` from it"
+    made = f"(cd {clone} && make build) && {sys.executable} -m venv v"
+    pip = f"v/bin/python -m pip install -q -c {clone}/constraints.txt"
+    wheel = f"$(ls {clone}/dist/*.whl)[chem]"
+    drawn = f"v/bin/conformal-ar predict reactions {ESTER} --pictures drawn"
+    shown = "installed there: `conformal-ar predict reactions`, one reaction, "
+    tested = "`make test`, development requirements installed on the way"
+    return [
+        ("fresh clone to the end of `make demo`", "make demo", clone),
+        ("`make demo` the second time", "make demo", clone),
+        (tested, "make test", clone),
+        ("the wheel in an empty environment: install, load, predict",
+         f"{made} && {pip} {wheel} && v/bin/python -c '{TRY}'", away),
+        (shown + "the set drawn", drawn, away)]
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c000b
+def setup():
+    "What a newcomer waits for: a clone, both commands, the wheel, a first reaction"
+    with TemporaryDirectory() as place:
+        clone, away = f"{place}/conformal_ar", f"{place}/away"
+        subprocess.run(["git", "clone", "--quiet", ".", clone], check=True)
+        Path(away).mkdir()
+        rows = [cost_of(*row) for row in waits(clone, away)]
+    write_results("nbs/results/setup.json", rows,
+                  "python -m conformal_ar.experiments.benchmarks setup")
+
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000004
 import copy
 import json
@@ -12,7 +78,6 @@ import shlex
 import sys
 from argparse import ArgumentParser
 from dataclasses import replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -118,6 +183,7 @@ def good_threshold(
              for t in tried]
     return float(tried[np.abs(np.array(sizes) - members).argmin()])
 
+# %% ../../nbs/experiments/11_benchmarks.ipynb #e46c0010
 def beside_generate(
     kind:str, # Either t5 or llama
     size:dict, # Of its configuration
@@ -220,6 +286,7 @@ def _reactions():
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000017
 def main():
     "What `python -m conformal_ar.experiments.benchmarks` does"
+    if sys.argv[1:] == ["setup"]: return setup()
     parser = ArgumentParser(description="Measure on a GPU, in some six minutes.")
     add = parser.add_argument
     add("--device", default="cuda")

@@ -7,11 +7,24 @@ __all__ = ['compared', 'main', 'measured']
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #52140d58
 import argparse
+import gc
+import os
+import random
 import re
+import socket
+import string
+import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Sequence
+from urllib.request import urlopen
 from zlib import crc32
 
 import numpy as np
@@ -172,7 +185,8 @@ def main(
 ):
     "Compare with packages and write the results, from the command line"
     words = sys.argv[1:] if words is None else words
-    if words[:1] == ["pronunciations"]: return pronounce(words[1:])
+    ways = dict(pronunciations=pronounce, vllm=real_engine, served=served_dates)
+    if words[:1] and words[0] in ways: return ways[words[0]](words[1:])
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--out", required=True)
     parser.add_argument("--served", default="nbs/results/served.json")
@@ -182,6 +196,336 @@ def main(
     found |= dict(uqlm=agreement_by_uqlm(rows), others={
         o: version_of(o) for o in ("mapie", "torchcp", "uqlm", "torch")})
     write_results(args.out, found, "python -m conformal_ar.experiments.elsewhere", 0)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0001
+THRESHOLD, MAX_LEN, ROUNDING = -4.5, 3, 3e-4 # nats, tokens, nats
+ON_CPU = dict( # what vLLM reads when it is imported
+    VLLM_CPU_KVCACHE_SPACE="1", VLLM_ENABLE_V1_MULTIPROCESSING="0",
+    VLLM_LOGGING_LEVEL="ERROR", VLLM_NO_USAGE_STATS="1",
+    VLLM_CPU_OMP_THREADS_BIND="nobind", HF_HUB_OFFLINE="1",
+    TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0002
+def character_tokenizer(words:list)->object:
+    "A tokenizer of the characters and special tokens in `words`"
+    from tokenizers import Regex, Tokenizer
+    from tokenizers.decoders import Fuse
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Split
+    from transformers import PreTrainedTokenizerFast
+    backend = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, "</s>"))
+    backend.pre_tokenizer = Split(Regex("</s>|<s>|."), "isolated")
+    backend.decoder = Fuse()
+    special = dict(eos_token="</s>", unk_token="</s>", pad_token="</s>")
+    return PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", **special)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46b0001
+def small_llama(characters:list, **config)->tuple:
+    "A Llama with random weights and its tokenizer of `characters`; more `config`"
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+    torch.manual_seed(0)
+    words = ["</s>", "<s>", *characters]
+    return LlamaForCausalLM(LlamaConfig(
+        vocab_size=len(words), hidden_size=64, intermediate_size=128,
+        num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        max_position_embeddings=64, bos_token_id=1, eos_token_id=0, pad_token_id=0,
+        **config)), character_tokenizer(words)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0003
+def random_llama()->tuple:
+    "One whose prefixes are likely to end, and its tokenizer"
+    llama, tokenizer = small_llama(
+        [*string.ascii_letters, *string.digits, *"+-*/=?"], initializer_range=.3)
+    llama.lm_head.weight.data[0] *= 3
+    return llama, tokenizer
+
+def random_words(n:int)->list:
+    "The same `n` inputs always"
+    draw = random.Random(0)
+    return ["".join(draw.choices(string.ascii_lowercase, k=draw.randint(4, 9)))
+            for _ in range(n)]
+
+def sums_of(table)->dict:
+    "Score of each sequence of a search's `table`"
+    rows = zip(table.owner.tolist(), table.tokens.tolist(), table.length, table.sums)
+    return {(o, *tokens[:n]): s for o, tokens, n, s in rows}
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0004
+def compare_sets(
+    model:object, # VLLMCausal
+    hf:object,    # HFCausal of the same weights
+    inputs:list,
+    theirs:object, # What a search of hf has found for them
+)->dict: # Counts, and the largest differences in nats
+    "What differs between the sets of two models"
+    from conformal_ar import threshold_search
+    start = time.time()
+    ours = threshold_search(model, inputs, THRESHOLD, MAX_LEN, normalize=False)
+    seconds, a, b = time.time() - start, sums_of(ours), sums_of(theirs)
+    only = [{**a, **b}[key] for key in a.keys() ^ b.keys()]
+    some, ids = inputs[:200], model.encode(inputs)[:200]
+    forced = model.score(some, ids) - hf.score(some, ids)
+    return dict(
+        inputs=len(inputs), sequences=len(a), rows=int(ours.rows),
+        certified=int(ours.certified.sum()), only_in_one=len(only),
+        unexplained=sum(abs(s - THRESHOLD) > ROUNDING for s in only),
+        largest_difference=float(max(abs(a[k] - b[k]) for k in a.keys() & b.keys())),
+        forced_difference=float(forced.abs().max()), seconds=round(seconds, 1))
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46b0006
+def assert_equal(way:dict, inputs:int):
+    "Every one of so many `inputs` has its whole set, but for rounding, in a `way`"
+    assert (way["certified"], way["unexplained"]) == (inputs, 0), way
+    assert max(way["largest_difference"], way["forced_difference"]) < ROUNDING, way
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0009
+def drawn_pairs(hf:object, inputs:list, theirs:object)->list:
+    "Of each of `inputs` a target drawn from what a search by `hf` has found"
+    draw, pairs, texts = np.random.default_rng(0), [], hf.decode(theirs.tokens)
+    for i, x in enumerate(inputs):
+        own = np.flatnonzero(theirs.owner == i)
+        p = np.exp(theirs.sums[own])
+        if len(own): pairs.append((x, texts[draw.choice(own, p=p/p.sum())]))
+    return pairs
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46b0003
+def half_precision(model:object, pairs:list)->dict:
+    "Guaranteed and covered by a `model` in bfloat16 whose `pairs` are another's"
+    from conformal_ar import ConformalLevelSets
+    cal, test = ([list(o) for o in zip(*half)] for half in (pairs[::2], pairs[1::2]))
+    sets = ConformalLevelSets(model, coverage=0.8, max_len=MAX_LEN).calibrate(*cal)
+    found, error = sets.evaluate(*test), sets.guarantee.standard_error(len(test[0]))
+    assert model.scores_by_decoding
+    assert abs(found.coverage - sets.guarantee.coverage) < 3*error, found
+    return dict(pairs=len(pairs), guaranteed=float(sets.guarantee.coverage),
+                covered=float(found.coverage), standard_error=float(error))
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000b
+def stop(server:subprocess.Popen):
+    "End a `server` and the processes that it started"
+    try: os.killpg(server.pid, 9)
+    except ProcessLookupError: pass
+    server.wait()
+
+def is_up(server:subprocess.Popen, url:str, seconds:float=900)->bool:
+    "Does a `server` answer at its `url` before some `seconds` are over?"
+    end = time.time() + seconds
+    while time.time() < end and server.poll() is None:
+        try: return bool(urlopen(f"{url}/models", timeout=5).read())
+        except OSError: time.sleep(1)
+    return False
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000c
+@contextmanager
+def serving(folder:Path):
+    "vLLM's own server of the model in a `folder`, and its address"
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    url, log = f"http://127.0.0.1:{port}/v1", folder/"server.log"
+    options = {"model": folder, "served-model-name": "tiny", "dtype": "float32",
+               "max-logprobs": -1, "max-model-len": 64, "host": "127.0.0.1",
+               "port": port}
+    cmd = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    for name, value in options.items(): cmd += [f"--{name}", str(value)]
+    cmd += ["--enforce-eager"]
+    with open(log, "w") as out:
+        server = subprocess.Popen(cmd, stdout=out, stderr=out, start_new_session=True)
+    try:
+        if not is_up(server, url): raise RuntimeError("vLLM's server did not start")
+        yield server, url
+    except Exception:
+        print(log.read_text()[-3000:], file=sys.stderr)
+        raise
+    finally: stop(server)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000d
+def refusals(url:str, tokenizer:object)->dict:
+    "What is said where the server at a `url` and the adapter's `tokenizer` do not fit"
+    from conformal_ar import VLLMCausal, VLLMServer
+    def said(what):
+        try: what()
+        except ValueError as e: return str(e).replace(url, "URL")[:400]
+    model, backend = VLLMCausal(VLLMServer(url), tokenizer), tokenizer.backend_tokenizer
+    kept, backend.pre_tokenizer = backend.pre_tokenizer, None
+    other = said(lambda: VLLMCausal(VLLMServer(url), tokenizer))
+    backend.pre_tokenizer = kept
+    many = said(lambda: model._ask([[1, 5]], ["a"], [0], logprobs=1000))
+    found = {"another tokenizer": other, "too many log-probabilities": many,
+             "wrong model": said(lambda: VLLMServer(url, "huge")),
+             "wrong address": said(lambda: VLLMServer(url.removesuffix("/v1")))}
+    assert all(found.values()), found
+    return found
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000e
+def told(server:object)->dict:
+    "What the `server` answers, an example for the stand-in of the page on vLLM"
+    body = dict(model="tiny", prompt=[[1, 5, 9]], max_tokens=1, temperature=0,
+                return_tokens_as_token_ids=True)
+    wanted = dict(next_token=dict(logprobs=2), own=dict(prompt_logprobs=0),
+                  some=dict(logprobs=0, logprob_token_ids=[0, 7]))
+    return {name: server._send("/completions", {**body, **what})
+            for name, what in wanted.items()}
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000f
+def killed(model:object, server:subprocess.Popen, inputs:list, theirs:object)->dict:
+    "What is kept of a search by a `model` whose `server` dies, and what the error says"
+    from conformal_ar import threshold_search
+    from conformal_ar.hf.vllm import EngineError
+    ask, asked = model.engine.ask, []
+    def watched(some, **what):
+        asked.append(some)
+        if len(asked) == max(20, len(inputs)//5):
+            threading.Timer(0, stop, [server]).start()
+        return ask(some, **what)
+    model.engine.ask, model.engine.pause, error = watched, .1, None
+    try: threshold_search(model, inputs, THRESHOLD, MAX_LEN,
+                          normalize=False, max_rows=64)
+    except EngineError as e: error = e
+    done = {*np.flatnonzero(error.table.certified).tolist()}
+    a, b = sums_of(error.table), sums_of(theirs)
+    apart = {k for k in a.keys() ^ b.keys() if k[0] in done
+             and abs({**a, **b}[k] - THRESHOLD) > ROUNDING}
+    assert not apart and "about the input" in str(error), (apart, str(error))
+    return dict(finished=len(done), kept_equal=True,
+                error=str(error).replace(model.engine.url, "URL"))
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0011
+def engine_ways(folder:Path, inputs:list)->tuple:
+    "What became of `inputs` each way, and the server's answers; a `folder` to write to"
+    from vllm import LLM
+
+    from conformal_ar import HFCausal, VLLMCausal, VLLMServer, threshold_search
+    llama, tokenizer = random_llama()
+    llama.save_pretrained(folder), tokenizer.save_pretrained(folder)
+    hf, ways = HFCausal(llama, tokenizer, device="cpu"), {}
+    theirs = threshold_search(hf, inputs, THRESHOLD, MAX_LEN, normalize=False)
+    def engine(dtype):
+        gc.collect() # the one before, which nobody holds
+        return LLM(str(folder), dtype=dtype, enforce_eager=True, max_model_len=64,
+                   enable_prefix_caching=True, max_logprobs=-1, disable_log_stats=True)
+    ways["LLM in this process"] = compare_sets(
+        VLLMCausal(engine("float32"), first=5), hf, inputs, theirs)
+    ways["LLM in bfloat16"] = half_precision(
+        VLLMCausal(engine("bfloat16")), drawn_pairs(hf, inputs, theirs))
+    with serving(folder) as (server, url):
+        gc.collect()
+        model = VLLMCausal(VLLMServer(url, dtype=hf.model.dtype), tokenizer, first=5)
+        ways["vLLM's server"] = compare_sets(model, hf, inputs, theirs)
+        examples = told(model.engine) | dict(refused=refusals(url, tokenizer))
+        ways["vLLM's server, killed"] = killed(model, server, inputs, theirs)
+    return ways, examples
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0012
+def real_engine(words:list):
+    "Compare VLLMCausal with HFCausal, from the command line or its `words`"
+    parser = argparse.ArgumentParser(description=real_engine.__doc__)
+    parser.add_argument("--inputs", type=int, default=1000)
+    parser.add_argument("--out", help="JSON file; without it nothing is kept")
+    args = parser.parse_args(words)
+    os.environ |= ON_CPU | dict(os.environ)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        ways, examples = engine_ways(Path(folder), random_words(args.inputs))
+    print(*ways.items(), sep="\n")
+    for way in (ways["LLM in this process"], ways["vLLM's server"]):
+        assert_equal(way, args.inputs)
+    if args.out: write_results(args.out, dict(
+        ways=ways, threshold=THRESHOLD, max_len=MAX_LEN, examples=examples, versions={
+            o: version_of(o) for o in ("vllm-cpu", "torch", "transformers")}),
+        "python -m conformal_ar.experiments.elsewhere vllm", 0)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0014
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+def date_pairs(n:int, seed:int)->list:
+    "`n` questions and what was meant"
+    draw, found = random.Random(seed), []
+    for _ in range(n):
+        day = date(2000, 1, 1) + timedelta(draw.randrange(7305))
+        d, m, y = day.day, day.month, day.year % 100
+        a, b = (d, m) if draw.random() < .7 else (m, d)
+        found.append((f"{a}/{b}/{y:02}", f"{d}-{MONTHS[m - 1]}-{y:02}"))
+    return found
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0016
+def date_batches(tokenizer:object, steps:int, size:int=64):
+    "Batches of ids and labels by a `tokenizer`, one for each of `steps`"
+    import torch
+    data = date_pairs(steps*size, seed=1)
+    for step in range(steps):
+        some = [(tokenizer.encode(f"<s>{q}?"), tokenizer.encode(f"{a}</s>"))
+                for q, a in data[step*size:(step + 1)*size]]
+        width = max(len(q) + len(a) for q, a in some)
+        def padded(pad, rows):
+            return torch.tensor([row + [pad]*(width - len(row)) for row in rows])
+        yield dict(input_ids=padded(0, [q + a for q, a in some]),
+                   labels=padded(-100, [[-100]*len(q) + a for q, a in some]))
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46b0005
+def train_dates(folder:Path, steps:int):
+    "A small Llama that has read dates for some `steps`, saved in a `folder` for a chat"
+    import torch
+    letters = sorted({*"".join(MONTHS)})
+    llama, tokenizer = small_llama(["<unk>", *"0123456789/-?", *letters])
+    tokenizer.chat_template = ("{% for m in messages %}<s>{{ m.content }}{% endfor %}"
+                               "{% if add_generation_prompt %}?{% endif %}")
+    best = torch.optim.AdamW(llama.parameters(), 3e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(best, 3e-3, total_steps=steps)
+    for batch in date_batches(tokenizer, steps):
+        loss = llama(**batch).loss
+        loss.backward()
+        best.step()
+        schedule.step()
+        best.zero_grad()
+    llama.save_pretrained(folder), tokenizer.save_pretrained(folder)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0017
+def ask_all(client:object, inputs:list, n:int)->list:
+    "`n` answers to each of `inputs` and their log-probabilities, by an openai `client`"
+    def one(i):
+        reply = client.chat.completions.create(
+            model="tiny", messages=[dict(role="user", content=inputs[i])], n=n, seed=i,
+            temperature=1, max_tokens=16, logprobs=True)
+        scores = [sum(t.logprob for t in c.logprobs.content) for c in reply.choices]
+        return [(c.message.content, round(s, 4)) for c, s in zip(reply.choices, scores)]
+    with ThreadPoolExecutor(16) as pool: return list(pool.map(one, range(len(inputs))))
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0018
+def answers_served(n:int, samples:int, steps:int)->tuple:
+    "`n` questions, what was meant, `samples` each after `steps` of training; seconds"
+    from openai import OpenAI
+    asked = list({q: (q, meant) for q, meant in date_pairs(2*n, seed=2)}.values())[:n]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        train_dates(Path(folder), steps)
+        with serving(Path(folder)) as (_, url):
+            client, start = OpenAI(base_url=url, api_key="none"), time.time()
+            drawn = ask_all(client, [q for q, _ in asked], samples)
+            return *zip(*asked), drawn, time.time() - start
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0019
+def served_dates(words:list):
+    "Ask a served model as any API, from the command line or its `words`"
+    parser = argparse.ArgumentParser(description=served_dates.__doc__)
+    for name, value in dict(questions=900, samples=8, steps=400).items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--out", help="JSON file; without it nothing is kept")
+    args = parser.parse_args(words)
+    os.environ |= ON_CPU | dict(os.environ)
+    asked, meant, drawn, seconds = answers_served(
+        args.questions, args.samples, args.steps)
+    right = np.mean([d[0][0] == m for d, m in zip(drawn, meant)])
+    differ = np.mean([len({a for a, _ in d}) > 1 for d in drawn])
+    print(f"{len(asked)} questions in {seconds:.0f} s: the first answer is what was "
+          f"meant for {right:.2f}; answers differ for {differ:.2f}")
+    assert all(len(d) == args.samples for d in drawn) and differ > .1
+    rows = [dict(question=q, meant=m, scores=" ".join(f"{s:g}" for _, s in d),
+                 answers=" ".join(a.replace(" ", "_") or "_" for a, _ in d))
+            for q, m, d in zip(asked, meant, drawn)]
+    if args.out: write_results(args.out, dict(
+        rows=rows, seconds=round(seconds), steps=args.steps, versions={
+            o: version_of(o) for o in ("vllm-cpu", "openai", "transformers")}),
+        "python -m conformal_ar.experiments.elsewhere served", 0)
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #429ede24
 def read_dictionary(

@@ -9,6 +9,7 @@ __all__ = ['check_loss', 'loss_of', 'set_losses', 'risk_shares', 'risk_event', '
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c000a2
 from collections import Counter
 from functools import partial
+from numbers import Real
 from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -143,10 +144,12 @@ def risk_shares(
         if name != "size": check_loss(name)
     if [*named] == ["size"]: raise ValueError("small sizes alone are those of empty "
                                               "sets: ask for another risk as well")
-    shares = {k: v/most if k == "size" else v for k, v in named.items()}
-    for k, v in shares.items():
-        check_risk(v, f"size/{most}" if k == "size" else "risk")
-    return shares
+    size = named.get("size", 1)
+    if not (isinstance(size, Real) and 0 < size < most): raise ValueError(
+        f"size={size!r} must be a number between 0 and {most}, the largest size that "
+        "counts; for sampled sets that is draws, 20 where it is left out")
+    for k in named.keys() - {"size"}: check_risk(named[k], "risk")
+    return {k: v/most if k == "size" else v for k, v in named.items()}
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00011
 def risk_event(

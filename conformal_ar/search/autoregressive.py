@@ -305,7 +305,9 @@ def to_device(
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
-    x, device = torch.as_tensor(x), torch.device(device)
+    x = torch.as_tensor(x)
+    if x.device == device: return x
+    device = torch.device(device)
     return x.to(device, non_blocking=device.type != "mps") # which would read too late
 
 # %% ../../nbs/search/00_autoregressive.ipynb #3c4d0165
