@@ -33,7 +33,7 @@ _aside = re.compile( # amounts, concentrations, grades and the like
 def _key(name):
     "A name without amounts, hyphens and case, which tells NA from Na"
     name = name.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉’", "0123456789'"))
-    name = re.sub(r"[\s-]|(?<=[\dNn]),", "", _aside.sub("", name))
+    name = re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
     return name.lower() if len(name) > 2 else name
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4006

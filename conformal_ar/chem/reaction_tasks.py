@@ -31,7 +31,7 @@ FORMATS[:0] = [Format(*f) for f in (
     (".skc .tgf .sk2 .chm", rb"MDL.{0,3}ISIS", f"a drawing: {_draw}"),
     (".mol2 .mae .pdb .cif .xyz",
      rb"(\s*#[^\n]*\n)*\s*@<TRIPOS>|HETATM|ATOM  |HEADER  |COMPND  "
-     rb"|data_\S*\s*\n\s*(_|#|loop_)|\d+ *\n[^\n]*\n *[A-Z][a-z]? +-?\d+\.",
+     rb"|data_\S*\s*\n\s*(_|#|loop_)|\d+ *\n[^\n]*\n *[A-Z][a-z]?( +-?\d[\d.e-]*){3}\s",
      "coordinates of atoms: save it as SD file, or write SMILES"),
     (f"| {' '.join(STRUCTURES)}", rb"\$R(XN|DFILE)|([^\n]*\n){3}[^\n]{33,}V[23]000",
      "structures: call it .sdf, .mol, .rxn or .rdf"))]

@@ -102,7 +102,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
     text = ".".join([read_names(x.text)[0], *(str(x.columns[c]) for c in first)])
-    used, notes = {"", *map(canonical, re.split(r"[\s.>;]+", text))}, []
+    used, notes = {"", *map(canonical, re.split(r",?[\s.>;]+", text))}, []
     for c, v in x.columns.items():
         word = "".join(str(v).split()[:1]).strip(".")
         other = c in (*first, "side_products") or len(word) == 1 and c != "name"
@@ -111,7 +111,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
         role = any(map(_role.fullmatch, re.split(r"[^a-z]+", c.lower()))) # also RXN:RGT
         named, said = read_names(str(v)) if about or role else ("", [])
         text = re.sub(_nothing, "", str(v or "").strip())*(c in plain_names({c: v}))
-        there = {*map(canonical, named.split("."))} <= used
+        there = {*map(canonical, re.split(r",?[\s.;]+", named))} <= used
         what = "SMILES"*smiles or "reagents"*(bool(said or role and text) and not there)
         dot = ": a dot forgotten?"*(smiles and c == "name")
         if what: notes.append(f"{what} in {c!r} were not used{dot}")

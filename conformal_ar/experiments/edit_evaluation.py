@@ -22,14 +22,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..chem.edit_answers import load_edits
-from ..chem.edit_rows import further_reactions, round_trip
+from ..chem.edit_model import script_rules
+from ..chem.edit_rows import SEARCHES, archive_reactions, found_scripts, further_reactions, round_trip, stereo_round_trip
 from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
 from ..files.whole_files import write_results, write_text
 from ..procedures.procedure import load
 from ..tasks.reaction_files import find_archive, load_reactions, reaction_texts, read_archive, remove_stereo
 from ..tasks.reactions import BadReaction
-from ..tasks.smiles_spellings import has_maps, read_molecule
+from ..tasks.smiles_spellings import has_maps, read_molecule, remove_maps
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import clopper_pearson_interval
 
@@ -47,19 +48,22 @@ def _sets(folder, budget):
     "One model in a process: what has the fingerprint is what answers"
     return ProductSets(load_edits(folder), coverage=.5, max_candidates=budget)
 
+def _products(cp, table, inputs, targets):
+    "What is found of each reaction's products"
+    for s, target in zip(cp.sets(table, inputs), map(canonical, targets)):
+        at = s.keys.index(target) if target in s else None
+        yield Found(np.sort(s.scores)[::-1].round(4).tolist(),
+                    None if at is None else round(float(s.scores[at]), 4),
+                    at, s.keys[:5])
+
 def _answers(job):
     "What is found for a block of reactions, from its file if that is there"
-    path, folder, budget, inputs, targets = job
+    path, kind, folder, budget, inputs, targets = job
     if not path.exists():
-        cp, rows = _sets(folder, budget), []
+        cp, found = _sets(folder, budget), {Found: _products, Scripts: _scripts}[kind]
         table = cp.searcher.find(cp.model, inputs, [[cp.least]])
-        for s, target in zip(cp.sets(table, inputs), map(canonical, targets)):
-            at = s.keys.index(target) if target in s else None
-            rows.append(Found(np.sort(s.scores)[::-1].round(4).tolist(),
-                              None if at is None else round(float(s.scores[at]), 4),
-                              at, s.keys[:5]))
-        write_text(path, json.dumps(rows))
-    return [Found(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
+        write_text(path, json.dumps([*found(cp, table, inputs, targets)]))
+    return [kind(*row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e00003
 def all_answers(
@@ -69,12 +73,13 @@ def all_answers(
     model:str|Path|None=None, # Folder of a model; None: that of the package
     budget:int=64,            # Most unfinished prefixes
     processes:int=1,          # That share the blocks
-)->list[Found]: # Of each reaction
+    kind:type=Found,          # Or Scripts
+)->list: # Of each reaction
     "Search the sources of reactions, in blocks that are kept"
     kept = Path(kept)/f"{_sets(model, budget).model.fingerprint()[:12]}-{budget}"
     blocks = [slice(k, k + 50) for k in range(0, len(inputs), 50)]
-    jobs = [(kept/f"{b.start:06}-{len(inputs[b])}.json", model, budget, inputs[b],
-             targets[b]) for b in blocks]
+    jobs = [(kept/f"{b.start:06}-{len(inputs[b])}.json", kind, model, budget,
+             inputs[b], targets[b]) for b in blocks]
     kept.mkdir(parents=True, exist_ok=True)
     if processes == 1: return [f for job in jobs for f in _answers(job)]
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
@@ -158,6 +163,105 @@ def error_kinds(pairs:object, found:list, most:int=100, seed:int=0):
     rows = [(*r, None)[:3] for r in rows]
     return dict(Counter(error_kind(*r) for r in rows).most_common()), rows
 
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score0002
+class Scripts(NamedTuple):
+    "All scripts that a search found for a source"
+    scores:list     # [s] falling, nats
+    products:list   # [s] number of each one's product, the best product first
+    target:int|None # Number of the recorded product; None: it was not found
+    entropy:float   # Of the first token, nats
+    atoms:int       # Of the source
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score002b
+def _scripts(cp, table, inputs, targets):
+    "All scripts of each source"
+    first = cp.model.start(inputs)[1].double()
+    entropy = -(first.exp()*first.clamp(min=-99)).sum(1)
+    for o, (source, target) in enumerate(zip(inputs, map(canonical, targets))):
+        rows, rules = np.flatnonzero(table.owner == o), script_rules(source)
+        rows = rows[np.argsort(-table.sums[rows], kind="stable")]
+        made = [canonical(rules.product(table.tokens[r])) for r in rows]
+        number = {text: k for k, text in enumerate(dict.fromkeys(made))}
+        yield Scripts(table.sums[rows].round(4).tolist(), [number[t] for t in made],
+                      number.get(target), round(float(entropy[o]), 4), rules.n)
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score0004
+def product_scores(s:Scripts)->dict: # [m] scores of the products, by name
+    "What may rank the products of one source; larger is better"
+    best = np.array(s.scores)[np.unique(s.products, return_index=True)[1]]
+    mass = np.bincount(s.products, np.exp(s.scores)) if len(best) else best
+    above = np.array([mass[mass > m].sum() for m in mass])
+    return {"best script": best, "all scripts": np.log(mass),
+            "rank": np.exp(best) - np.arange(len(best)),
+            "margin to the best": best - best.max(initial=-np.inf),
+            "adaptive": 1e-6*best - above}
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score0007
+def as_found(rows:list[Scripts], scores:list)->list[Found]:
+    "What `set_sizes` takes, of `scores` [n] of the products of each of the `rows`"
+    return [Found(np.sort(x)[::-1], None if s.target is None else x[s.target], None, [])
+            for s, x in zip(rows, scores)]
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score007b
+def tempered(
+    rows:list[Scripts], # All
+    what:np.ndarray,    # [n] above 0, of each source
+    powers:tuple=tuple(np.linspace(-.5, .5, 11).round(1)), # Of the temperature
+    seed:int=0,         # Of the halves
+)->tuple[list, list]: # Scores of the products of each; the powers of both halves
+    "Log-probabilities of best scripts over a power of something, chosen elsewhere"
+    best = [product_scores(s)["best script"] for s in rows]
+    half = np.random.default_rng(seed).permutation(len(rows)) % 2
+    chosen, scale = [], (what/np.exp(np.log(what).mean()))
+    for mine in (0, 1):
+        others = np.flatnonzero(half != mine)
+        def size(power):
+            scores = [best[i]/scale[i]**power for i in others]
+            found = as_found([rows[i] for i in others], scores)
+            return size_draws(found, (.95,), [np.arange(len(others))])[0, 0]
+        chosen.append(min(powers, key=lambda p: (size(p), abs(p))))
+    return [b/c**chosen[h] for b, c, h in zip(best, scale, half)], chosen
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score0008
+def size_draws(
+    found:list[Found], # Of each reaction
+    coverages:tuple,   # Guaranteed
+    draws:list,        # [d] of indices of reactions
+)->np.ndarray: # [coverages, d]
+    "Mean sizes of sets of the reactions of each draw, at its own thresholds"
+    scores = np.array([-np.inf if f.score is None else f.score for f in found])
+    owner = np.repeat(np.arange(len(found)), [len(f.scores) for f in found])
+    flat, n = np.concatenate([f.scores for f in found]), len(found)
+    def size(level, draw):
+        least = split_threshold(scores[draw], round(1 - level, 10))
+        return np.bincount(owner[flat >= least], minlength=n)[draw].mean()
+    return np.array([[size(level, draw) for draw in draws] for level in coverages])
+
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #score0010
+def compare_scores(
+    rows:list[Scripts], # Of each source
+    coverages:tuple=(.9, .95, .97), # Guaranteed
+    draws:int=200, # Of all reactions, with replacement
+)->list[dict]: # Of each score and coverage
+    "Sizes of sets by several scores at equal coverage, beside the package's score"
+    named = [product_scores(s) for s in rows]
+    scores, powers = {k: [s[k] for s in named] for k in named[0]}, {}
+    for name in ("atoms", "entropy"):
+        what = np.array([getattr(s, name) for s in rows]) + 1
+        key = f"temperature by {name}"
+        scores[key], powers[key] = tempered(rows, what)
+    found = {k: as_found(rows, v) for k, v in scores.items()}
+    rng, n, out = np.random.default_rng(0), len(rows), []
+    again = [rng.integers(0, n, n) for _ in range(draws)]
+    drawn = {k: size_draws(f, coverages, again) for k, f in found.items()}
+    usual = set_sizes(found["best script"], coverages)
+    for k, f in found.items():
+        errors = (drawn[k] - drawn["best script"]).std(1, ddof=1)
+        out += [dict(score=k, **r, difference=r["size"] - u["size"], error=e,
+                     powers=powers.get(k))
+                for r, u, e in zip(set_sizes(f, coverages), usual, errors)]
+    return out
+
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000b
 def set_seconds(cp:object, inputs:list)->list[float]:
     "Processor seconds that each set of `inputs` [n] alone takes `cp`, calibrated"
@@ -233,15 +337,32 @@ def _round_trip(more, n, command, path):
     found = {name: round_trip(pick(lines)) for name, lines in files.items()}
     write_results(path, found, command, seed=0)
 
+# %% ../../nbs/experiments/14_edit_evaluation.ipynb #missed01
+def missed_scripts(
+    path:str|Path, # Of sources and products without a script, from edit_rows
+    n:int, # How many are drawn
+)->list[dict]: # Of each search
+    "Lines that had no script: with how many edits searches find one, and how fast"
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    pairs, out = [tuple(l.split("\t")) for l in random.Random(0).sample(lines, n)], []
+    for floor, most in SEARCHES:
+        start = time.process_time()
+        scripts = filter(None, found_scripts(pairs, searches=((floor, most),)))
+        edits = Counter(len(s.edits) for s in scripts)
+        out.append(dict(floor=floor, max_candidates=most, lines=n, found=edits.total(),
+                        edits=dict(sorted(edits.items())),
+                        seconds=(time.process_time() - start)/n))
+    return out
+
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #4dbd3d81
 def main():
     "What `python -m conformal_ar.experiments.edit_evaluation` does"
     parser = ArgumentParser(description="Evaluate the edit model, or its language.")
     add = parser.add_argument
-    add("what", choices=("held-out", "valid", "beside-smiles", "round-trip",
-                                 "unmapped"))
+    add("what", choices=("held-out", "valid", "scores", "beside-smiles", "round-trip",
+                         "unmapped", "stereo", "missed"))
     add("--model", help="folder; the model of the package by default")
-    add("--more", help="a further file of reactions, for the last two")
+    add("--more", help="a further file of reactions, for the last four")
     add("--first", type=int, default=0, help="which reaction is the first")
     add("--reactions", type=int, default=0, help="how many, 0 for all")
     add("--budget", type=int, default=64, help="most unfinished prefixes")
@@ -257,6 +378,15 @@ def main():
     kept = Path(args.kept)/f"{args.what}-{args.first}"
     how = args.model, args.budget, args.processes
     if args.what == "beside-smiles": found = beside_smiles(args.reactions or 100)
+    elif args.what == "stereo": found = stereo_round_trip(random.Random(0).sample(
+        further_reactions(args.more), args.reactions))
+    elif args.what == "missed": found = missed_scripts(args.more, args.reactions)
+    elif args.what == "scores":
+        pairs = [p for p in archive_reactions("valid") if read_molecule(p[0])]
+        sides = [map(remove_maps, p) for p in pairs[:args.reactions or None]]
+        inputs, targets = zip(*sides)
+        rows = all_answers(inputs, targets, kept, *how, kind=Scripts)
+        found = dict(reactions=len(rows), scores=compare_scores(rows))
     elif args.what == "unmapped":
         pairs = unmapped_pairs(args.more, args.reactions)
         found = shares(all_answers(*pairs, kept, *how))

@@ -123,10 +123,10 @@ def json_rows(lines):
         yield i, BadRow("not a JSON object with named columns", line) if odd else row
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #4a977180
-def csv_lists(lines, separator):
+def csv_lists(lines, separator, width=0):
     "(line number, fields or what is wrong) of a CSV file; a space: it is padded"
     delimiter, *padded = separator
-    if separator == "\t": return (yield from tsv_lists(lines))
+    if separator == "\t": return (yield from tsv_lists(lines, width))
     def read(rest): return csv.reader(rest, delimiter=delimiter, strict=True,
                                       skipinitialspace=bool(padded))
     i = start = 0 # the line where a row begins, and where the reader began
@@ -143,20 +143,19 @@ def csv_lists(lines, separator):
             i = start + reader.line_num
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #4a977181
-def tsv_lists(lines):
-    """(line number, fields or what is wrong) of lines between tabs.
+def tsv_lists(lines, width):
+    """(line number, fields or what is wrong) of lines of `width` fields between tabs.
     A quote that its own line does not close is a letter, unless fields are missing"""
-    i = width = 0
+    i = 0
     while i < len(lines):
         line, n = lines[i].rstrip("\r\n"), 1
         try: row = next(csv.reader([line], delimiter="\t", strict=True), [])
         except csv.Error: row = line.split("\t")
         if len(row) < width and '"' in line: # it goes on below
-            rest = csv.reader(islice(lines, i, None), delimiter="\t", strict=True)
+            rest = csv.reader(lines[i:i + 1000], delimiter="\t", strict=True)
             try: row, n = next(rest), rest.line_num
             except csv.Error as e: row = BadRow(f"not TSV ({e})", line)
         if row: yield i + 1, row
-        if not width and row: width = len(row)
         i += n
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #7565d85a
@@ -169,6 +168,11 @@ def csv_row(header, fields):
     return BadRow(said + comma, ",".join(fields))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35d
+def check_once(header:list):
+    "`ValueError` where two columns of a `header` have one name"
+    twice = sorted({c for c in header if c and header.count(c) > 1})
+    if twice: raise ValueError(f"the header names a column twice: {', '.join(twice)}")
+
 def csv_header(lines, separator, before=0):
     "Columns of a CSV file, and how many lines stand before its first row"
     rows = csv_lists(lines[before:], separator)
@@ -177,15 +181,14 @@ def csv_header(lines, separator, before=0):
     check_text(",".join(header)) # as of a workbook
     header = [re.sub("[\ufeff\u200b]", "", c.replace("\xa0", " ")).strip()
               for c in header]
-    twice = sorted({c for c in header if c and header.count(c) > 1})
-    if twice: raise ValueError(f"the header names a column twice: {', '.join(twice)}")
+    check_once(header)
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35e
 def csv_rows(lines, separator, before=0):
     "(line number, row or what is wrong) of a CSV file with a header"
     header, before = csv_header(lines, separator, before)
-    for i, row in csv_lists(lines[before:], separator):
+    for i, row in csv_lists(lines[before:], separator, len(header)):
         yield before + i, row if isinstance(row, BadRow) else csv_row(header, row)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c948

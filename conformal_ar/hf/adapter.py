@@ -282,6 +282,14 @@ def check_folder(folder:str|Path): # Of a model
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
                           "it again")
 
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d4
+def damaged_json(folder:str|Path)->str: # Empty for none
+    "Which JSON file of a `folder` cannot be read, and why"
+    for path in sorted(Path(folder).glob("*.json")):
+        try: json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as e: return f"{path.name} is damaged: {e}"
+    return ""
+
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
 def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
     """`OSError` for weights that were not loaded, and would be random.
@@ -330,7 +338,7 @@ def from_pretrained(cls:HFModel,
             tokenizer = own_tokenizer(folder)
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except (OSError, ValueError, RuntimeError) as e:
-        why = str(e)
+        why = here and damaged_json(folder) or str(e)
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
         if "ignore_mismatched_sizes" in why: # a report is logged above

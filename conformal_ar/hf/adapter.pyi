@@ -122,6 +122,9 @@ def _size_needed(path):
 def check_folder(folder: str | Path):
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off"""
     ...
+def damaged_json(folder: str | Path) -> str:
+    """Which JSON file of a `folder` cannot be read, and why"""
+    ...
 def check_loaded(name: str, found: dict):
     """`OSError` for weights that were not loaded, and would be random.
     A warning for those that a model has no place for"""

@@ -57,6 +57,9 @@ def token_ids(tokenizer: object, texts: list, target: bool=False) -> list:
     texts: What to read
     target: Are these targets? Marian and others spell them differently"""
     ...
+def unknown_id(tokenizer: object) -> int | None:
+    """The id of what a `tokenizer` does not know, which may be named within alone"""
+    ...
 def find_unknown(tokenizer: object, text: str) -> int:
     """Where the first character stands that a tokenizer does not know
 
@@ -101,6 +104,9 @@ class Texts:
         ...
     def _check_known(self, texts, ids, what):
         """Raise when a row of `ids` has an unknown token that its text does not spell"""
+        ...
+    def _check_whole(self, texts, what):
+        """Raise where a tokenizer that knows no unknown token leaves a character out"""
         ...
     @property
     def max_target_len(self) -> int:

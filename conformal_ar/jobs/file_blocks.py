@@ -20,7 +20,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start
+from ..files.csv_jsonl import BadRow, at, check_format, check_once, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start
 from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -31,21 +31,21 @@ def _lines(data):
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b86ff577
 def _bytes(lines): return "".join(lines).encode("utf-8", "surrogateescape")
 
-def _whole(lines, delimiter):
+def _whole(lines, delimiter, width):
     "How many of these lines are whole rows, at least one"
     if delimiter is None or '"' not in "".join(lines): return len(lines)
-    rows = csv_lists(lines, delimiter)
+    rows = csv_lists(lines, delimiter, width)
     bad = ((i, str(row)) for i, row in rows if isinstance(row, BadRow))
     unfinished = (i for i, said in bad if i > 1 and "unexpected end" in said)
     return next(unfinished, len(lines) + 1) - 1
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #0228abe0
-def _text_spans(file, delimiter, size, line):
+def _text_spans(file, delimiter, size, line, width):
     "(first byte, bytes, first line) of each block, from where the file stands"
     at, held = file.tell(), []
     while True:
         held += _lines(b"".join(islice(file, max(1, size - len(held)))))
-        n = _whole(held, delimiter) if len(held) >= size else len(held)
+        n = _whole(held, delimiter, width) if len(held) >= size else len(held)
         if n == 0: return
         length = len(_bytes(held[:n]))
         yield at, length, line
@@ -63,7 +63,8 @@ def _text_blocks(path, size, plain):
         delimiter, n = (None, 0) if plain else table_start(path, first)
         header, n = csv_header(first, delimiter, n) if delimiter else (None, 0)
         file.seek(start + len(_bytes(first[:n])))
-        return header, delimiter, _spans(_text_spans(file, delimiter, size, 1 + n))
+        spans = _text_spans(file, delimiter, size, 1 + n, len(header or ()))
+        return header, delimiter, _spans(spans)
 
 def _spans(found): return np.fromiter(found, np.dtype((np.int64, 3)))
 
@@ -71,7 +72,9 @@ def _spans(found): return np.fromiter(found, np.dtype((np.int64, 3)))
 def _parquet_spans(path, size):
     "(row group, first row in it, first row in all) of each block"
     from pyarrow.parquet import ParquetFile
-    meta, row = ParquetFile(path).metadata, 1
+    file, row = ParquetFile(path), 1
+    check_once(file.schema_arrow.names)
+    meta = file.metadata
     for group in range(meta.num_row_groups):
         n = meta.row_group(group).num_rows
         yield from ((group, first, row + first) for first in range(0, n, size))
@@ -126,7 +129,7 @@ def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
     if self.plain: rows = enumerate(lines, 1)
     elif delimiter is None: rows = json_rows(lines)
     else: rows = ((j, row if isinstance(row, BadRow) else csv_row(self.header, row))
-                  for j, row in csv_lists(lines, delimiter))
+                  for j, row in csv_lists(lines, delimiter, len(self.header)))
     return [(line + j - 1, row) for j, row in rows]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d1c9a41
