@@ -6,7 +6,7 @@
 __all__ = ['ClaimFilter']
 
 # %% ../../nbs/answers/04_claims.ipynb #ff49943f
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 from fastcore.basics import patch
@@ -44,7 +44,7 @@ def false_share_losses(
 )->StepLosses: # As functions of minus the threshold
     "The largest share of false claims among the kept, here or at a stricter threshold"
     order = np.lexsort((scores, owner))
-    start, at, losses = np.zeros(n), [[] for _ in range(n)], [[] for _ in range(n)]
+    start, at, losses = np.zeros(n), [np.empty(0)]*n, [np.empty(0)]*n
     parts = np.split(order, np.searchsorted(owner[order], np.arange(1, n)))
     for i, rows in enumerate(parts if n else []):
         false, left = (~right[rows])[::-1].cumsum()[::-1], np.arange(len(rows), 0, -1)
@@ -78,35 +78,37 @@ class ClaimFilter(AnswerCalibration):
 # %% ../../nbs/answers/04_claims.ipynb #5f165ea2
 @patch
 def calibrate(self:ClaimFilter,
-    data:object, # A table of claims with score and right, for read_answers
+    data:Any, # A table of claims with score and right, for read_answers
     names:dict|None=None, # Of columns
 )->ClaimFilter:
     "From answers whose claims were checked"
     table = read_answers(data, "input", "score", "right", names=names)
     scores, right = claim_scores(table), table.columns["right"]
     needs = "needs" in table.columns
-    if self.coverage is None:
+    coverage, risk = self.coverage, self.risk
+    if risk is not None:
         losses = false_share_losses(table.owner, scores, right, len(table))
         event = "share of false claims among those kept"
         def fit(rows, sure, of):
-            t, n = fit_risks(dict(false=losses.of(rows)), dict(false=self.risk), sure)
+            t, n = fit_risks(dict(false=losses.of(rows)), dict(false=risk), sure)
             if t == -np.inf: warn_caller(
                 f"{of}nothing will ever be kept: {len(rows)} answers are too few for a "
-                f"risk of {self.risk:g}")
-            return Level(t, Guarantee(1 - self.risk, "risk", n, 0, sure, event=event))
+                f"risk of {risk:g}")
+            return Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
         return self.fit_groups(fit, table, self.confidence, needs=needs)
+    assert coverage is not None # or there were a risk
     worst = np.full(len(table), -np.inf)
     np.maximum.at(worst, table.owner[~right], scores[~right])
     kind = "marginal" if self.group is None else "group"
     event = "All claims kept of an answer are true"
     return self.fit_groups(lambda rows, sure, of: coverage_level(
-        -worst[rows], self.coverage, sure, kind, event), table, self.confidence,
+        -worst[rows], coverage, sure, kind, event), table, self.confidence,
         needs=needs)
 
 # %% ../../nbs/answers/04_claims.ipynb #f62c630d
 @patch
 def keep(self:ClaimFilter,
-    data:object, # A table of claims with score
+    data:Any, # A table of claims with score
     names:dict|None=None, # Of columns
 )->np.ndarray: # [r] is each claim kept?
     "Which claims to keep, a row each"
@@ -119,7 +121,7 @@ def keep(self:ClaimFilter,
 # %% ../../nbs/answers/04_claims.ipynb #c6529c4b
 @patch
 def apply(self:ClaimFilter,
-    data:object, # A table of claims with score
+    data:Any, # A table of claims with score
     names:dict|None=None, # Of columns
 )->list: # [n] of lists of texts
     "The claims that are kept of each answer"
@@ -147,7 +149,7 @@ class Filtered(NamedTuple):
 # %% ../../nbs/answers/04_claims.ipynb #baa95485
 @patch
 def evaluate(self:ClaimFilter,
-    data:object, # As for calibrate
+    data:Any, # As for calibrate
     names:dict|None=None, # Of columns
 )->Filtered:
     "Filter answers whose claims were checked, and count"
@@ -156,6 +158,6 @@ def evaluate(self:ClaimFilter,
     size = np.bincount(table.owner[kept], minlength=n)
     false = np.bincount(table.owner[kept & ~right], minlength=n)
     known = self.guarantee if len(self.guarantees) == 1 else None
-    means = (false == 0).mean(), (false/np.maximum(size, 1)).mean()
-    share = kept.sum()/max(1, len(kept))
-    return Filtered(n, *map(float, (*means, share, (size == 0).mean())), known)
+    share, empty = kept.sum()/max(1, len(kept)), (size == 0).mean()
+    return Filtered(n, float((false == 0).mean()), float((false/np.maximum(
+        size, 1)).mean()), float(share), float(empty), known)

@@ -10,7 +10,7 @@ from copy import copy
 from functools import cache
 from hashlib import sha256
 from itertools import product
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
@@ -83,7 +83,7 @@ class SampledSets(AnswerCalibration):
 # %% ../../nbs/answers/02_samples.ipynb #fbcb7870
 @patch
 def read(self:SampledSets,
-    data:object,          # As for read_answers
+    data:Any,          # As for read_answers
     names:dict|None=None, # Of columns
 )->AnswerTable:
     "A table of draws"
@@ -104,8 +104,8 @@ def values(self:SampledSets,
 )->Drawn:
     "At which thresholds each draw is made or kept"
     draws = self.draws or (None if new or not self.had else self.had[1])
-    options = dict(same=self.same, floor=self.floor) | chosen
-    return drawn_values(table, self.rule, draws, **options)
+    return drawn_values(table, self.rule, draws, chosen.get("same", self.same),
+                        chosen.get("floor", self.floor))
 
 # %% ../../nbs/answers/02_samples.ipynb #62a4f84b
 @patch
@@ -137,14 +137,14 @@ def losses(self:SampledSets,
     drawn:Drawn,       # Their values
 )->dict: # Loss to StepLosses
     "The losses of each input as functions of the threshold"
-    texts, made = table.columns["answer"], []
-    for i, m in enumerate(drawn.member):
-        made.append((drawn.value[i, m], [texts[r] for r in drawn.row[i, m]]))
+    texts = table.columns["answer"]
+    values = [drawn.value[i, m] for i, m in enumerate(drawn.member)]
+    said = [[texts[r] for r in drawn.row[i, m]] for i, m in enumerate(drawn.member)]
     def one(loss):
         if loss == "missed": return missed_share(self.reference_values(table, drawn))
         right = [[]]*len(table) if loss == "size" else [
             references_of(table, i) for i in range(len(table))]
-        return set_losses(*zip(*made), right, loss, most=self.most)
+        return set_losses(values, said, right, loss, most=self.most)
     return {loss: one(loss) for loss in self.shares}
 
 # %% ../../nbs/answers/02_samples.ipynb #best0000
@@ -166,7 +166,7 @@ def _event(self:SampledSets):
 # %% ../../nbs/answers/02_samples.ipynb #18fd7e5c
 @patch
 def calibrate(self:SampledSets,
-    data:object, # A table of draws; with generate, of input and reference; or inputs
+    data:Any, # A table of draws; with generate, of input and reference; or inputs
     references:Sequence|None=None, # [n] what is right, where data are inputs
     names:dict|None=None, # Of columns, as for read_answers
 )->SampledSets:
@@ -186,10 +186,11 @@ def calibrate(self:SampledSets,
 # %% ../../nbs/answers/02_samples.ipynb #8dd32455
 @patch
 def _coverage_fit(self:SampledSets, table, drawn):
-    best = self.best_values(table, drawn)
+    best, coverage = self.best_values(table, drawn), self.coverage
+    assert coverage is not None # or a risk would be fitted
     kind = "marginal" if self.group is None else "group"
     def fit(rows, sure, of):
-        level = coverage_level(best[rows], self.coverage, sure, kind, self._event)
+        level = coverage_level(best[rows], coverage, sure, kind, self._event)
         n, out, k = len(rows), int(np.isneginf(best[rows]).sum()), level.guarantee.k
         said = (f"{out} of {n} calibration inputs have no acceptable answer among "
                 f"their draws, and {k - 1} may be missed: at most a coverage of "
@@ -229,6 +230,8 @@ def _risk_fit(self:SampledSets, table, drawn):
 @patch
 def _fit_chosen(self:SampledSets, table, had):
     apart, found = set_apart(len(table), self.seed), []
+    coverage, confidence = self.coverage, self.confidence
+    assert coverage is not None and confidence is not None # which a choice goes with
     steps = np.linspace(0, 1, 100)
     once = copy(self) # a judge says the same of an answer under each choice
     once.right = self.right and cache(self.right)
@@ -240,20 +243,20 @@ def _fit_chosen(self:SampledSets, table, had):
             size = ((value >= t) & drawn.member[apart]).sum(1).mean()
             found.append((at, float(t), size, best < t))
     lost = np.array([o[3] for o in found])
-    passed = learn_then_test([lost.T[~apart]], [lost.T[apart]], [1 - self.coverage],
-                             self.confidence)
+    passed = learn_then_test([lost.T[~apart]], [lost.T[apart]], [1 - coverage],
+                             confidence)
     n = int((~apart).sum())
     if not len(passed): raise ValueError("no floor, same and threshold pass the tests "
         f"of {n} inputs: ask for less, or take more")
     (floor, same), t, *_ = min((found[i] for i in passed), key=lambda o: o[2])
     return self.fit_groups(lambda rows, sure, of: Level(t, Guarantee(
-        self.coverage, "pac", n, 0, sure, event=self._event)), table, self.confidence,
+        coverage, "pac", n, 0, sure, event=self._event)), table, confidence,
         had=had, floor=floor, same=same)
 
 # %% ../../nbs/answers/02_samples.ipynb #4194e7f1
 @patch
 def apply(self:SampledSets,
-    data:object, # A table of draws
+    data:Any, # A table of draws
     names:dict|None=None, # Of columns
 )->list: # [n] an AnswerSet for each input
     "Sets from draws that are there"
@@ -277,8 +280,9 @@ def _sets(self:SampledSets, table, drawn, levels):
 # %% ../../nbs/answers/02_samples.ipynb #a1c00070
 @patch
 def _refuse_few(self:SampledSets, table, drawn, levels):
+    if not self.had: return
     there = (drawn.row >= 0).sum(1)
-    few = there < (self.had[0] if self.had else 0)
+    few = there < self.had[0]
     if self.rule not in ("share", "score"): few &= (
         drawn.none >= thresholds(levels)) # not done
     if few.any(): raise ValueError(
@@ -297,7 +301,7 @@ def draw_seeds(
     return [int.from_bytes(sha256(name).digest()[:4], "big") >> 1 for name in names]
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00072
-def _input(x):
+def _input(x:Any)->Any:
     x = x.item() if isinstance(x, np.generic) else x
     return x if isinstance(x, str) or x is None else repr(x) # as in tables
 
@@ -323,8 +327,9 @@ def sample(self:SampledSets,
     if self.generate is None: raise ValueError(
         "there is no function that draws: give generate, or a table of answers")
     found, left = [[] for _ in inputs], list(range(len(inputs)))
-    for made in range(0, self.draws, self.batch):
-        n = min(self.batch, self.draws - made)
+    draws = self.draws or 20
+    for made in range(0, draws, self.batch):
+        n = min(self.batch, draws - made)
         asked = [inputs[i] for i in left]
         new = self.generate(asked, n, draw_seeds(asked, self.seed, made))
         listed = hasattr(new, "__iter__") and not isinstance(new, (str, dict))
@@ -352,7 +357,7 @@ def _done(self:SampledSets, inputs, found):
 # %% ../../nbs/answers/02_samples.ipynb #c8ac3b18
 @patch
 def complete(self:SampledSets,
-    data:object, # A table; with generate, of inputs without answers
+    data:Any, # A table; with generate, of inputs without answers
     references:Sequence|None=None, # [n] where data are inputs
     names:dict|None=None, # Of columns
 ): # A table with answers
@@ -368,7 +373,7 @@ def complete(self:SampledSets,
         f"{table.inputs[twice]!r:.60} is asked twice, in {table.where} {first} and "
         f"{others[0]}: give it once, with a list of all its references")
     return draws_table(table.inputs, self.sample(table.inputs), **{
-        c: table.of_inputs(c) if c in ("reference", self.group) else v
+        c: table.of_inputs(c) if c == "reference" or c == self.group else v
         for c, v in table.own.items() if c != "input"})
 
 # %% ../../nbs/answers/02_samples.ipynb #80d9e830
@@ -387,7 +392,7 @@ def predict(self:SampledSets,
 # %% ../../nbs/answers/02_samples.ipynb #ef35a2dc
 @patch
 def evaluate(self:SampledSets,
-    data:object, # As for calibrate
+    data:Any, # As for calibrate
     references:Sequence|None=None, # As there
     names:dict|None=None, # Of columns
 )->Measured:

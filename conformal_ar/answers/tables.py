@@ -16,7 +16,7 @@ from functools import partial
 from inspect import signature
 from numbers import Real
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
 import scipy
@@ -106,7 +106,7 @@ def _number(v):
 
 # %% ../../nbs/answers/00_tables.ipynb #ea6f50fa
 def read_judgement(
-    v:object, # Yes or no, true or false, right or wrong, 1 or 0
+    v:Any, # Yes or no, true or false, right or wrong, 1 or 0
 )->bool:
     "Is it right? `ValueError` for anything else"
     if isinstance(v, (bool, np.bool_)): return bool(v)
@@ -136,7 +136,7 @@ _types = dict(score=float, right=bool)
 
 # %% ../../nbs/answers/00_tables.ipynb #83418278
 def read_answers(
-    data:object,        # File, DataFrame, Dataset, dictionary of columns, or rows
+    data:Any,        # File, DataFrame, Dataset, dictionary of columns, or rows
     *needed:str,        # Columns that must be there
     names:dict|None=None, # What the columns are called here, such as score="confidence"
 )->AnswerTable:
@@ -210,7 +210,7 @@ def _all_bad(where, bad):
     return ValueError("; ".join(said[:5]) + more)
 
 # %% ../../nbs/answers/00_tables.ipynb #c0lnames
-def swapped_names(names:dict|None, has:list)->dict:
+def swapped_names(names:dict|None, has:Iterable)->dict:
     """Theirs to ours of columns that are there, and ours to theirs.
     `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
     names = names or {}
@@ -230,8 +230,8 @@ def rows_in_order(
     draws:int|None=None, # Most of each; None: all
 )->np.ndarray: # [n, m] rows of the table; −1 where there is none
     "The answers of each input, by sample, or in the order of the rows"
-    place = table.columns.get("sample")
-    blank = np.array([p is None for p in (() if place is None else place)], bool)
+    place = np.asarray(table.columns.get("sample", ()))
+    blank = np.array([p is None for p in place], bool)
     if (given := not blank.all()) and blank.any(): raise ValueError(
         f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
     order = np.lexsort((place.astype(int), table.owner)) if given else np.argsort(
@@ -304,7 +304,7 @@ class Drawn(NamedTuple):
     value:np.ndarray  # [n, m] made, or kept, at thresholds up to this; −∞ for no draw
     member:np.ndarray # [n, m] may it enter: the first of its kind, and good enough?
     none:np.ndarray   # [n] value of a member that says: none of these
-    row:np.ndarray|None=None # [n, m] row of the table; −1 where there is no draw
+    row:np.ndarray=np.empty(0, int) # [n, m] row of the table; −1 where there is no draw
 
 # %% ../../nbs/answers/00_tables.ipynb #f8ef0231
 def nth_of_kind(
@@ -435,8 +435,9 @@ class AnswerCalibration:
     "What is calibrated on judged answers, and kept in a file"
     settings, functions = (), () # what is saved, and functions beside group
     needed = () # functions that cannot be left out when it is loaded
-    group = _found = None
-    lost = {} # functions that were not given again, by their names
+    group:Callable|str|None = None
+    _found:dict|None = None
+    lost:dict = {} # functions that were not given again, by their names
 
     def __init_subclass__(cls): LOADABLE.append(cls)
 
@@ -515,7 +516,8 @@ def fit_groups(self:AnswerCalibration,
         whose += ", in all groups at once"
     def one(label, rows):
         if self.group is None: return fit(rows, sure, "")
-        try: level = fit(rows, sure, of := f"group {label!r}: ")
+        of = f"group {label!r}: "
+        try: level = fit(rows, sure, of)
         except ValueError as e: raise ValueError(of + str(e)) from None
         if (known := level.guarantee).kind == "group": return level
         return level._replace(guarantee=replace(
@@ -529,8 +531,8 @@ def levels_of(self:AnswerCalibration,
     table:AnswerTable, # Answers, of n inputs
 )->list: # [n] of Level
     "What was found for the group of each input"
-    if self.group is None: return [self._levels[None]]*len(table)
     labels = self.group_labels(table)
+    if labels is None: return [self._levels[None]]*len(table)
     check_calibrated_groups(labels, list(self._levels))
     return [self._levels[label] for label in labels]
 

@@ -2,7 +2,7 @@
 from typing_extensions import Any
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 import numpy as np
 from ..theory.guarantee import Guarantee
 OF_ANSWERS: Any
@@ -32,7 +32,7 @@ def _answers_of(row, alone=False):
     ...
 _words: Any
 def _number(v): ...
-def read_judgement(v: object) -> bool:
+def read_judgement(v: Any) -> bool:
     """Is it right? `ValueError` for anything else
 
     v: Yes or no, true or false, right or wrong, 1 or 0"""
@@ -44,7 +44,7 @@ def _place(name, v):
     ...
 _read: Any
 _types: Any
-def read_answers(data: object, *needed: str, names: dict | None=None) -> AnswerTable:
+def read_answers(data: Any, *needed: str, names: dict | None=None) -> AnswerTable:
     '''Read and check answers; `ValueError` names the rows that are wrong
 
     data: File, DataFrame, Dataset, dictionary of columns, or rows
@@ -52,7 +52,7 @@ def read_answers(data: object, *needed: str, names: dict | None=None) -> AnswerT
     ...
 def _need(row, needed, has): ...
 def _all_bad(where, bad): ...
-def swapped_names(names: dict | None, has: list) -> dict:
+def swapped_names(names: dict | None, has: Iterable) -> dict:
     """Theirs to ours of columns that are there, and ours to theirs.
     `names` ours to theirs, `ValueError` for one that nothing reads; `has` columns"""
     ...
@@ -88,7 +88,7 @@ class Drawn(NamedTuple):
     value: np.ndarray
     member: np.ndarray
     none: np.ndarray
-    row: np.ndarray | None = ...
+    row: np.ndarray = ...
 def nth_of_kind(kind: np.ndarray) -> np.ndarray:
     """How many earlier draws are of the same kind
 
@@ -163,9 +163,9 @@ class AnswerCalibration:
     settings: Any
     functions: Any
     needed: Any
-    group: Any
-    _found: Any
-    lost: Any
+    group: Callable | str | None = ...
+    _found: dict | None = ...
+    lost: dict = ...
     def __init_subclass__(cls): ...
     @property
     def guarantees(self) -> dict:

@@ -7,7 +7,7 @@ __all__ = ['Selection', 'judged']
 
 # %% ../../nbs/answers/03_taking.ipynb #8e5ca37b
 from numbers import Real
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 from fastcore.basics import patch
@@ -45,9 +45,9 @@ class Selection(AnswerCalibration):
 # %% ../../nbs/answers/03_taking.ipynb #89aed14f
 @patch
 def calibrate(self:Selection,
-    scores:object, # A table for read_answers, or [n] scores, −∞ for no answer
-    right:Sequence|None=None, # [n] is each right? Without a table
-    other:object|None=None, # For error: a table, or (scores, right), of other answers
+    scores:Any, # A table for read_answers, or [n] scores, −∞ for no answer
+    right:Sequence|np.ndarray|None=None, # [n] is each right? Without a table
+    other:Any=None, # For error: a table, or (scores, right), of other answers
     seed:int=0,             # Of the third that is set apart without other
     names:dict|None=None,   # Of columns, as for read_answers
 )->Selection:
@@ -56,7 +56,7 @@ def calibrate(self:Selection,
     if other is not None and self.error is None: raise ValueError(
         "other= goes with error=, not with fdr=")
     cutoffs = None
-    if self.fdr is None:
+    if self.error is not None:
         if other is None:
             apart = set_apart(len(scores), seed)
             if apart.all() or not apart.any(): raise ValueError(
@@ -66,7 +66,8 @@ def calibrate(self:Selection,
         else: tuning = judged(*other) if isinstance(other, tuple) else (
             judged(other, names=names))
         cutoffs = choose_cutoffs(*tuning, self.error)
-    rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
+    rule = fit_selection(scores, right, self.fdr, self.error, self.confidence or 0.95,
+                         cutoffs)
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
     n, least = rule.guarantee.n_cal, 1 + np.isposinf(rule.wrong).sum()
     if least/(n + 1) > (self.fdr or 1): warn_caller("nothing can ever be taken: with "
@@ -75,10 +76,10 @@ def calibrate(self:Selection,
 
 # %% ../../nbs/answers/03_taking.ipynb #b8fe0aaa
 def judged(
-    scores:object, # A table for read_answers, or [n] numbers
-    right:Sequence|None=None, # [n] without a table
+    scores:Any, # A table for read_answers, or [n] numbers
+    right:Sequence|np.ndarray|None=None, # [n] without a table
     names:dict|None=None,     # Of columns
-)->tuple: # [n] scores, [n] is each right?
+)->tuple[np.ndarray, np.ndarray]: # [n] scores, [n] is each right?
     "Scores and labels; `ValueError` where they differ in number or are no labels"
     if right is None:
         table = read_answers(scores, "score", "right", names=names)
@@ -95,7 +96,7 @@ def judged(
 # %% ../../nbs/answers/03_taking.ipynb #a5e820a5
 @patch
 def take(self:Selection,
-    scores:object, # A table with scores, or [m] scores; for fdr the whole list
+    scores:Any, # A table with scores, or [m] scores; for fdr the whole list
     names:dict|None=None, # Of columns
 )->np.ndarray: # [m] is each taken?
     "Which answers to take"
@@ -106,13 +107,14 @@ def take(self:Selection,
     if not flat: scores = read_answers(scores, "score", names=names).columns["score"]
     level = self._levels[None]
     if not len(scores): return np.zeros(0, bool)
-    return SelectionRule(level.guarantee, level.scores, level.threshold).take(scores)
+    return SelectionRule(level.guarantee, level.scores, level.threshold).take(
+        np.asarray(scores))
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04
 @patch
 def evaluate(self:Selection,
-    scores:object, # As for calibrate
-    right:Sequence|None=None, # [m] without a table
+    scores:Any, # As for calibrate
+    right:Sequence|np.ndarray|None=None, # [m] without a table
     names:dict|None=None,     # Of columns
 )->Selected:
     "Take answers whose labels are known, which are one list, and count"

@@ -18,6 +18,7 @@ class ConformalLevelSets(Procedure):
     loss: Any
     max_candidates: Any
     max_lines: Any
+    other_risk: Any
     risk: Any
     def __init__(self, model: Autoregressor, *, max_len: int | None=None, max_candidates: int | None=None, max_lines: int | None=None, risk: float | dict | None=None, loss: str | Callable='missed', floor: float=0.001, **kwargs):
         """model: The model
@@ -30,8 +31,6 @@ class ConformalLevelSets(Procedure):
         ...
     @cached_property
     def searcher(self): ...
-    @property
-    def other_risk(self): ...
     @property
     def least(self): ...
     def why_missed(self): ...

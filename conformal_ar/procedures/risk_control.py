@@ -145,7 +145,7 @@ def risk_shares(
     if [*named] == ["size"]: raise ValueError("small sizes alone are those of empty "
                                               "sets: ask for another risk as well")
     size = named.get("size", 1)
-    if not (isinstance(size, Real) and 0 < size < most): raise ValueError(
+    if not (isinstance(size, Real) and 0 < float(size) < most): raise ValueError(
         f"size={size!r} must be a number between 0 and {most}, the largest size that "
         "counts; for sampled sets that is draws, 20 where it is left out")
     for k in named.keys() - {"size"}: check_risk(named[k], "risk")

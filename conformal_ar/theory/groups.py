@@ -60,9 +60,9 @@ class by_length:
 
 # %% ../../nbs/theory/02_groups.ipynb #c3a3eb4c
 def group_rows(
-    group:Callable|by_length|None, # What makes the groups
-    labels:Sequence|None,          # [n] group of each pair
-    n:int,                         # Pairs
+    group:Callable|by_length|str|None, # What makes the groups
+    labels:Sequence|None, # [n] group of each pair
+    n:int,                # Pairs
 )->dict: # Label of each group to the rows of its pairs; without group, None to all
     "Which pairs belong to which group"
     labels = check_labels(group, labels, n)
