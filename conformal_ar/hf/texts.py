@@ -99,7 +99,7 @@ def token_ids(
     texts = {"text_target" if target else "text": list(texts)}
     return tokenizer(**texts, truncation=False, verbose=False)["input_ids"]
 
-# %% ../../nbs/hf/11_texts.ipynb #3e21cf28
+# %% ../../nbs/hf/11_texts.ipynb #3e21cf29
 def unknown_id(tokenizer:object)->int|None: # None where there is none
     "The id of what a `tokenizer` does not know, which may be named within alone"
     if tokenizer.unk_token_id is not None: return tokenizer.unk_token_id
@@ -107,6 +107,7 @@ def unknown_id(tokenizer:object)->int|None: # None where there is none
     word = getattr(inner, "unk_token", None)
     return None if word is None else tokenizer.convert_tokens_to_ids(word)
 
+# %% ../../nbs/hf/11_texts.ipynb #3e21cf28
 def find_unknown(
     tokenizer:object, # Of the model
     text:str # That holds a token which it does not know

@@ -200,7 +200,8 @@ def _thresholds_at(scores, ranks):
     n, (k, *more) = len(scores), ranks
     if not np.all(ranks): return np.full(len(ranks), -inf)
     if more: found = tolerance_region(scores, ranks)[0]
-    else: found = np.array([split_threshold(scores[:, 0], Fraction(int(k), n + 1))])
+    else: # the risk of which k is the rank
+        found = np.array([split_threshold(scores[:, 0], Fraction(int(k), n + 1))])
     return np.where(np.isneginf(found).any(), -inf, found) # a set holds everything
 
 # %% ../../nbs/procedures/02_procedure.ipynb #ed22e9a8

@@ -184,7 +184,11 @@ class Task(TaskShown):
     ): # Autoregressor
         "The model that comes with the package, or one in a folder"
         from conformal_ar.hf.causal import model_by_name
-        return model_by_name(folder or self.name, device, dtype, engine)
+        return model_by_name(str(folder or self.name), device, dtype, engine)
+
+    def pool(self):
+        "Held-out pairs, and those of training: inputs, targets, a length and slices"
+        raise NotImplementedError(f"{type(self).__name__} has no pairs: write pool()")
 
     def procedure(self, kind:type)->type:
         "The class that does for this task what the procedure `kind` does"
