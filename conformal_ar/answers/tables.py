@@ -79,7 +79,9 @@ def _rows_of_columns(columns):
 # %% ../../nbs/answers/00_tables.ipynb #6d603772
 LISTS = list, tuple, np.ndarray
 
-def _blank(v): return v is None or isinstance(v, str) and not v.strip() or v != v
+def _blank(v):
+    if isinstance(v, (str, LISTS)): return isinstance(v, str) and not v.strip()
+    return v is None or v != v
 
 def _answers_of(row, alone=False):
     "The answers of a row, as dictionaries; it may have none unless it stands alone"
@@ -117,6 +119,8 @@ def read_judgement(
 # %% ../../nbs/answers/00_tables.ipynb #c7ef3fdb
 def _text(v):
     if _blank(v): raise ValueError("there is no answer")
+    if isinstance(v, (Mapping, bytes, set, LISTS)): raise ValueError(
+        f"an answer must be a text, not {type(v).__name__}: take it out of {v!r:.60}")
     return v if isinstance(v, str) else str(v)
 
 def _item(v): return v if v == "" else _text(v) # of a list: an answer may be empty

@@ -215,7 +215,7 @@ def _mixtures(text):
         empty = re.match(r"(.*\n){3} *0 +0 (?!.*V3000)", block)
         rest = entry[len(block):]
         text = "" if empty else _smiles([block])
-        if re.search(r"(?m)^M  END|V[23]000$", rest):
+        if re.search(r"(?m)^M  END|V[23]000$", re.split(r"(?m)^>", rest)[0]):
             text = f"{UNREAD}two molecules, without a line of $$$$ between"
         name = block.partition("\n")[0].strip()
         yield _row(_items(rest), name=name, input=text)
@@ -279,6 +279,7 @@ def structure_rows(path:str|Path)->list: # Of dictionaries
     "Rows of a structure file `path`: input, target, name, data; `ValueError` for none"
     text = re.sub("\r+\n|\r", "\n", any_text("".join(read_lines(path))))
     reactions = re.search(r"(?m)^\$(RXN|RDFILE|[RM]FMT)", text) # whatever it is called
+    if re.search(r"(?m)^\$\$\$\$", text) and text[:1] != "$": reactions = None # a title
     rows = [*(_entries if reactions else _mixtures)(text)] if text.strip() else []
     if not rows: raise ValueError(f"{path}: there are no entries")
     return rows

@@ -337,7 +337,7 @@ def from_pretrained(cls:HFModel,
             model, found = cls.auto.from_pretrained(folder, **weights)
             tokenizer = own_tokenizer(folder)
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
-    except (OSError, ValueError, RuntimeError) as e:
+    except (OSError, ValueError, RuntimeError, TypeError) as e:
         why = here and damaged_json(folder) or str(e)
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
