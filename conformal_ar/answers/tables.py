@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import at, check_text, read_table
+from ..files.csv_jsonl import at, check_once, check_text, read_table
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
 from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label
 from ..theory.conformal import split_threshold
@@ -52,6 +52,12 @@ class AnswerTable:
 
     def __len__(self): return len(self.inputs)
 
+# %% ../../nbs/answers/00_tables.ipynb #256450f6
+def check_name(name:str):
+    "The `name` of a column; `ValueError` where it is no text"
+    if isinstance(name, str): return name
+    raise ValueError(f"columns must have texts as names; got {name!r}")
+
 # %% ../../nbs/answers/00_tables.ipynb #256450f7
 def _numbered(data):
     "What the data are called, and (number, row) of each"
@@ -62,6 +68,7 @@ def _numbered(data):
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         frame = hasattr(data, "iloc") # pandas; a datasets.Dataset takes no word
+        if frame: check_once([*map(check_name, data.columns)])
         data = data.to_dict("list") if frame else data.to_dict()
     if isinstance(data, Mapping): data = _rows_of_columns(data)
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
