@@ -10,7 +10,7 @@ __all__ = ['row_buckets', 'Batch', 'script_logits', 'EditPreset', 'edit_run', 'e
 import json
 import time
 from argparse import ArgumentParser
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -151,7 +151,10 @@ EDITS_POCKET = EditPreset()
 EDITS_GPU = EditPreset(
     EditConfig(width=256, heads=8, encoder=8, decoder=3, hidden=1_024),
     atoms=50_000, warmup_steps=200, dropout=.3) # 9.7 million parameters
-EDIT_PRESETS = dict(pocket=EDITS_POCKET, gpu=EDITS_GPU)
+EDITS_STUDENT = replace( # begins with a model of the one before, on a core
+    EDITS_GPU, atoms=6_000, warmup_steps=40, dropout=.2, spectators=.2,
+    matrix_rate=2.4e-4, rate=1.8e-4, table_rate=1.2e-3)
+EDIT_PRESETS = dict(pocket=EDITS_POCKET, gpu=EDITS_GPU, student=EDITS_STUDENT)
 
 # %% ../../nbs/chem/14_edit_training.ipynb #9e1643ee
 def edit_optimisers(
@@ -181,7 +184,7 @@ def edit_losses(
     batch:Batch,   # Of B rows
     spectators:float=0., # Share of sources that lose some molecules
     teachers:tuple=(),   # Networks whose mean it learns from too
-    share:float=.5,      # Of the teachers in the loss, the rest is the script's
+    share:float=.9,      # Of the teachers in the loss, the rest is the script's
 )->tuple: # [B] nats; all tokens
     "The loss of each script"
     net.compute = torch.bfloat16 if net.training else torch.float32
@@ -207,7 +210,7 @@ def edit_run(
     start:str|Path|None=None, # Folder of a model to begin with instead
     device:str|torch.device="cpu", # Where it is trained
     teachers:tuple=(), # Folders of models whose mean it learns from too
-    share:float=.5, # Of the teachers in the loss
+    share:float=.9, # Of the teachers in the loss
 )->Run:
     "A training run, or its continuation"
     torch.manual_seed(seed)
@@ -358,7 +361,7 @@ def main():
     add("--seed", type=int, default=0)
     add("--device", default="cpu", help="where to train: cpu or cuda")
     add("--teachers", nargs="+", default=(), help="folders of models whose mean it "
-        "learns from as much as from the scripts")
+        "learns from, nine parts in ten")
     args = parser.parse_args()
     train_edits(args.folder, args.data, EDIT_PRESETS[args.preset], args.minutes,
                 args.decay, args.start, args.seed, args.device, teachers=args.teachers)
