@@ -99,6 +99,10 @@ class Stub(ast.NodeTransformer):
         found = self.visit(node)
         return found if isinstance(found, list) else [found]
 
+    def visit_If(self, node):
+        "What is there for type checkers alone"
+        return node.body if ast.unparse(node.test) == "TYPE_CHECKING" else None
+
     def generic_visit(self, node):
         "Of a module itself; other statements have no place in a stub"
         if isinstance(node, (ast.Import, ast.ImportFrom)): return node

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 import torch
 from .edit_model import EditNet, Memory
+from conformal_ar.chem.edit_graphs import CompiledEdits
 @dataclass(frozen=True)
 class _State:
     """Rows of a search"""
@@ -13,7 +14,7 @@ class _State:
     owner: torch.Tensor
     tokens: torch.Tensor
     slots: torch.Tensor
-    past: object
+    past: tuple | dict | None
 class EditScripts:
     """An autoregressor over scripts, of which all that end can be applied"""
     pad_token_id: Any
@@ -23,7 +24,7 @@ class EditScripts:
     device: Any
     max_target_len: Any
     net: Any
-    def __init__(self, net: object): ...
+    def __init__(self, net: 'EditNet|CompiledEdits'): ...
     def encode(self, texts):
         """Token ids of scripts"""
         ...

@@ -4,6 +4,7 @@ from pathlib import Path
 from ..procedures.equivalence import ClassSet
 from ..search.sets import PredictionSet
 from ..theory.guarantee import Guarantee
+from rdkit.Chem import Mol
 def canonical(smiles: str) -> str | None:
     """The one spelling of `smiles`, perhaps of several, no maps; `TypeError` for no text"""
     ...
@@ -43,7 +44,7 @@ def pieces_beside(a: str, b: str) -> str:
     a: Canonical SMILES, with dots between pieces
     b: The same"""
     ...
-def molecule_svg(mol: object, size: tuple, **marks) -> str:
+def molecule_svg(mol: 'Mol', size: tuple, **marks) -> str:
     """A molecule as SVG
 
     mol: RDKit molecule

@@ -2,6 +2,7 @@
 from typing_extensions import Any
 from ..files.csv_jsonl import Input
 from ..hf.masks import CleanInputs
+from ..search.autoregressive import Autoregressor
 _unit: str
 _word: str
 _aside: Any
@@ -102,7 +103,7 @@ def unknown_part(typed: str, source: str, vocabulary: set) -> str | None:
 def _known_part(source, ar):
     """A source without the lone metals that a model has no token for, and a note"""
     ...
-def read_source(x: Input, ar: object, **options) -> tuple:
+def read_source(x: Input, ar: Autoregressor | None, **options) -> tuple:
     """A source as the model reads it; `BadReaction` says why it cannot
 
     x: With SMILES as its text

@@ -3,11 +3,13 @@ from typing_extensions import Any
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Callable, Iterator, NamedTuple
 import numpy as np
 import torch
 from ..hf.seq2seq import HFSeq2Seq
 from ..search.autoregressive import Autoregressor
+from ..search.sets import Hypotheses
+from ctranslate2 import Translator
 class Timed(NamedTuple):
     """Rounds of one function"""
     work: np.ndarray
@@ -112,7 +114,7 @@ class Bench:
     def n(self, count: int):
         """The usual amount of work, a `count`, times the scale; at least 2"""
         ...
-    def alternate(self, task: object, runs, **kwargs):
+    def alternate(self, task: TimedTask, runs, **kwargs):
         """Rounds of functions, within this bench's limits.
         `runs` is name to function, as for the function `alternate`; they run on the device
         of `task`"""
@@ -152,14 +154,14 @@ def reference_sets(Reference: type, task: TimedTask, inputs: list, thresholds: n
     thresholds: [max_len] least score after each step, margin included"""
     ...
 EXPLAINED: float
-def id_sets(table: object):
+def id_sets(table: Hypotheses):
     """[n] sets of id tuples, those of the hypotheses in `table` by their inputs"""
     ...
-def margins(task: object, inputs: list, one: list, other: list, thresholds: np.ndarray):
+def margins(task: TimedTask, inputs: list, one: list, other: list, thresholds: np.ndarray):
     """Nats per token from candidates in one set only to the nearest of `thresholds`.
     `one` and `other` are sets of id tuples for each of `inputs`, texts; of a `task`"""
     ...
-def small_frontiers(task: object, n: int, tries: int, alphas: tuple=(0.01, 0.02, 0.03, 0.05)):
+def small_frontiers(task: TimedTask, n: int, tries: int, alphas: tuple=(0.01, 0.02, 0.03, 0.05)):
     """At most `n` inputs of `task` within its budget, thresholds [L], risk per step.
     Among the first `tries`, at each risk of `alphas` until there are `n`; `ValueError`
     where there are none"""
@@ -188,7 +190,7 @@ def counted_rows(model: torch.nn.Module):
 
     model: Of transformers"""
     ...
-def generate_rows(ar: object, inputs: list, beams: int, max_len: int, max_rows: int=1024):
+def generate_rows(ar: HFSeq2Seq, inputs: list, beams: int, max_len: int, max_rows: int=1024):
     """Decoder rows of beam search by `generate`, at most `max_rows` in a call.
     `ar`: HFSeq2Seq; `inputs`: texts; `beams`: width; `max_len`: tokens, at most"""
     ...
@@ -196,13 +198,13 @@ def against_generate(bench: Bench, name: str) -> list:
     """Decoder rows/s on task `name`, by `bench`, against `generate` of as many beams"""
     ...
 @contextmanager
-def ctranslate2_model(ar: object):
+def ctranslate2_model(ar: HFSeq2Seq) -> Iterator['Translator']:
     """The model in CTranslate2, float32; `NotInstalled` where it is not there
 
     ar: A T5, BART or Marian"""
     ...
 def _words(ar, rows): ...
-def ctranslate2_rows(translator: object, ar: object, inputs: list, beams: int, max_len: int, max_rows: int=1024):
+def ctranslate2_rows(translator: 'Translator', ar: HFSeq2Seq, inputs: list, beams: int, max_len: int, max_rows: int=1024):
     """Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch.
     `translator` is made of `ar`; `inputs`, `beams`, `max_len` are as for `generate`"""
     ...

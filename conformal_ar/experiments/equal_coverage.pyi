@@ -3,8 +3,10 @@ from typing_extensions import Any, Self
 from dataclasses import dataclass
 from typing import Callable, Sequence
 import numpy as np
+from ..procedures.pairs import Pairs
 from ..procedures.procedure import Procedure
 from ..search.autoregressive import Autoregressor
+from ..tasks.task import Pool
 from ..theory.guarantee import Guarantee
 def line(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """The piecewise straight line through the points, its ends prolonged
@@ -71,7 +73,7 @@ class NestedConformalBeams(Procedure):
         ...
     def _survivals(self, table): ...
     def _find(self, model, inputs, thresholds, **kwargs): ...
-    def check_model(self, pairs: object, *how):
+    def check_model(self, pairs: Pairs, *how):
         """As of any procedure; `ValueError` also where pairs were used for tuning"""
         ...
     def save(self, folder, notes=None):
@@ -193,19 +195,19 @@ def decode_within(model: Autoregressor, asked: Sequence, entry: EqualCoverage, m
     spare: The whole decode may take this many times as many rows
     progress: Show a progress bar?"""
     ...
-def score_pool(model: Autoregressor, pool: object, max_len: int, progress: bool=False) -> tuple[np.ndarray, np.ndarray]:
+def score_pool(model: Autoregressor, pool: Pool, max_len: int, progress: bool=False) -> tuple[np.ndarray, np.ndarray]:
     """What every calibration of the pool is made of, from one pass
 
     model: The model
-    pool: Pairs with inputs and targets
+    pool: The pairs
     max_len: Decoding steps
     progress: Show a progress bar?"""
     ...
-def compare(model: Autoregressor, pool: object, tuning: object, asked: Sequence, coverages: Sequence[float], max_len: int, n_cal: int, repetitions: int=100, seed: int=0, names: Sequence[str]=PROCEDURES, progress: bool=False, **bounds) -> tuple[list[EqualCoverage], dict]:
+def compare(model: Autoregressor, pool: Pool, tuning: Pool, asked: Sequence, coverages: Sequence[float], max_len: int, n_cal: int, repetitions: int=100, seed: int=0, names: Sequence[str]=PROCEDURES, progress: bool=False, **bounds) -> tuple[list[EqualCoverage], dict]:
     """Coverage, set sizes and decoder rows of every procedure at equal coverages
 
     model: The model
-    pool: Pairs to calibrate on and measure coverage, with inputs and targets
+    pool: Pairs to calibrate on and measure coverage
     tuning: Other pairs, for the shape of the tuned family
     asked: Other inputs, to decode
     coverages: Ascending

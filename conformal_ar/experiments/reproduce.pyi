@@ -5,6 +5,7 @@ from typing import Callable, Sequence
 import numpy as np
 from ..search.autoregressive import Autoregressor
 from ..search.sets import Hypotheses
+from ..tasks.task import Pool
 class Passes:
     """What tables need of a model on one pool of pairs, computed once and kept"""
     folder: Any
@@ -111,14 +112,14 @@ def additions_passes(model: Autoregressor, folder: str | Path, progress: bool=Tr
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look"""
     ...
-def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool=True, pairs: int | None=None, pool: object=None) -> Passes:
+def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool=True, pairs: int | None=None, pool: Pool | None=None) -> Passes:
     """The passes of the reactions task
 
     model: The model
     folder: Where the arrays are kept
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look
-    pool: Reactions; None: those that the shipped split holds out"""
+    pool: Of reactions; None: those that the shipped split holds out"""
     ...
 _reactions2: Any
 TASKS: Any

@@ -49,7 +49,7 @@ def draw_samples(model: Autoregressor, inputs: Sequence, draws: int, max_len: in
     max_rows: Most draws at a time
     progress: Show a progress bar?"""
     ...
-def own_stream(seed: int, x: object) -> int:
+def own_stream(seed: int, x: str | Sequence | np.ndarray) -> int:
     """The seed of an input's own draws, from a `seed` and the input `x`"""
     ...
 def log_quality(draws: Draws, quality: str='likelihood') -> np.ndarray:

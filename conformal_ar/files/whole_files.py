@@ -20,8 +20,14 @@ import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+# %% ../../nbs/files/00_whole_files.ipynb #54685dbf
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # %% ../../nbs/files/00_whole_files.ipynb #91a8c126
 def _is_stream(path):
@@ -77,7 +83,7 @@ def only_one(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5fb9a895
 def save_figure(
-    ax:object,     # Axes or Figure to write
+    ax:"Axes|Figure", # What to write
     path:str|Path, # File; its suffix says the format, png by default
     dpi:int=150,   # Dots per inch of raster formats
 )->Path: # The file
@@ -234,7 +240,7 @@ STYLES = [dict(marker="o", color="black", ls="-"),
            dict(marker="^", color="#2a6f97", ls=":"),
            dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
-def plot_axes(ax, figsize=(5, 3.2)):
+def plot_axes(ax:"Axes|None", figsize:tuple=(5, 3.2))->"Axes":
     "`ax`, or the axes of a new figure"
     import matplotlib.pyplot as plt  # heavy
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
@@ -252,9 +258,9 @@ def house_style():
 # %% ../../nbs/files/00_whole_files.ipynb #fba97a6b
 def plot_coverage(
     rows:list[dict], # Of Evaluation.row, with the column by
-    ax:object=None, # Matplotlib Axes; a new figure when None
+    ax:"Axes|None"=None, # A new figure when None
     by:str="procedure", # Column that names the series
-): # The Axes
+)->"Axes":
     "Measured against guaranteed coverage, 95 % interval; `ValueError` without rows"
     if not rows: raise ValueError("there are no rows to plot")
     ax = plot_axes(ax, (4.6, 4))

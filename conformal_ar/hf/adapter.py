@@ -11,6 +11,7 @@ import re
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,6 +27,10 @@ from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 
+# %% ../../nbs/hf/01_adapter.ipynb #4a843ccf
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
     """What the adapters of `transformers` models share.
@@ -38,7 +43,7 @@ class HFModel(Texts):
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
-        tokenizer:object, # Its tokenizer
+        tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best for its size
         dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
     ):
@@ -307,8 +312,8 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
-def check_words(folder:str|Path, tokenizer:object): # As it was loaded from there
-    "`OSError` where a folder has no words of a tokenizer, which is then made up"
+def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
+    "`OSError` where `folder` lacks the words of its `tokenizer`, which is then made up"
     if not getattr(tokenizer, "vocab_files_names", None): return # it needs none
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 from .onnx import Compiled
 from .texts import Texts
+from conformal_ar.hf.texts import ModelTokenizer
 class HFModel(Texts):
     """What the adapters of `transformers` models share.
     `TypeError` for another kind of model, one that fails the trial, and a `dtype` that
@@ -20,7 +21,7 @@ class HFModel(Texts):
     other_ends: Any
     pad_token_id: Any
     tokenizer: Any
-    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None):
+    def __init__(self, model: torch.nn.Module, tokenizer: 'ModelTokenizer', device: str | torch.device | None=None, dtype: torch.dtype=None):
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best for its size
@@ -130,6 +131,6 @@ def check_loaded(name: str, found: dict):
     A warning for those that a model has no place for"""
     ...
 WORDS: str
-def check_words(folder: str | Path, tokenizer: object):
-    """`OSError` where a folder has no words of a tokenizer, which is then made up"""
+def check_words(folder: str | Path, tokenizer: 'ModelTokenizer'):
+    """`OSError` where `folder` lacks the words of its `tokenizer`, which is then made up"""
     ...

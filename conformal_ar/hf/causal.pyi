@@ -4,18 +4,19 @@ from functools import cached_property
 from typing import NamedTuple
 import numpy as np
 import torch
-from transformers import DynamicCache
+from transformers import DynamicCache, PreTrainedTokenizerBase
 from .adapter import HFModel
 from .onnx import Compiled
 from .texts import Texts
-def chat_prompts(tokenizer: object, inputs: list, **options) -> list:
+from conformal_ar.hf.texts import ModelTokenizer
+def chat_prompts(tokenizer: PreTrainedTokenizerBase, inputs: list, **options) -> list:
     """The prompts that a chat template makes; `TypeError` for what is no message.
     `ValueError` for messages that the template refuses
 
     tokenizer: With a chat template
     inputs: Texts of a user, or lists of messages"""
     ...
-def chat_options(tokenizer: object, chat: bool | dict) -> dict:
+def chat_options(tokenizer: 'ModelTokenizer', chat: bool | dict) -> dict:
     """Arguments of a chat template; `ValueError` where it would write today's date
 
     tokenizer: Of the model
@@ -41,7 +42,7 @@ class HFCausal(PromptTexts, HFModel):
     share: bool
     compiled_as: Any
     chat: Any
-    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool | dict=False):
+    def __init__(self, model: torch.nn.Module, tokenizer: 'ModelTokenizer', device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool | dict=False):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best

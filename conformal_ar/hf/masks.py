@@ -160,7 +160,7 @@ class Respelt(Wrapper):
     def check(self, inputs): self.ar.check(self.spelt(inputs))
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids:object):
+    def score(self, inputs, ids:torch.Tensor):
         "[B, L] log-probabilities of targets `ids` [B, L], inputs as they are spelt"
         return self.ar.score(self.spelt(inputs), ids)
 

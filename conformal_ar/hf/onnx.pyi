@@ -3,6 +3,7 @@ from typing_extensions import Any
 from typing import NamedTuple
 import numpy as np
 from .texts import Texts
+from conformal_ar.hf.graphs import DecoderGraphs, Seq2SeqGraphs
 def has_onnx() -> bool:
     """Is the extra there?"""
     ...
@@ -27,7 +28,7 @@ class Engine:
     _runs: Any
     _threads: Any
     graphs: Any
-    def __init__(self, graphs: object): ...
+    def __init__(self, graphs: 'Seq2SeqGraphs|DecoderGraphs'): ...
     def __getstate__(self): ...
     def __repr__(self): ...
     @property
@@ -48,9 +49,8 @@ class Compiled(Texts):
     vocab_size: Any
     _fingerprint: Any
     engine: Any
-    def __init__(self, texts: Texts, graphs: object, fingerprint: str):
+    def __init__(self, texts: Texts, graphs: 'Seq2SeqGraphs|DecoderGraphs', fingerprint: str):
         """texts: Whose tokenizer and special tokens it has
-        graphs: With the methods reader and step
         fingerprint: Of the model"""
         ...
     def fingerprint(self) -> str: ...

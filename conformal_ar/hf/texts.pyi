@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Callable, Sequence
 import numpy as np
 import torch
+from transformers import PreTrainedTokenizerBase
 class PlainTokenizer:
     """Words and their ids; how texts are cut into words, `spell` says"""
     pad_token: Any
@@ -41,6 +42,7 @@ class PlainTokenizer:
     def batch_decode(self, rows: Sequence, **kwargs):
         """Texts of `rows` of ids [R], special tokens left out"""
         ...
+ModelTokenizer = PreTrainedTokenizerBase | PlainTokenizer
 def own_tokenizer(folder: str | Path, plain: bool=False) -> PlainTokenizer | None:
     """The tokenizer of this package that a folder names; `ValueError` for what is none
 
@@ -50,23 +52,23 @@ def own_tokenizer(folder: str | Path, plain: bool=False) -> PlainTokenizer | Non
 def shipped_models() -> dict:
     """The models that come with the package"""
     ...
-def token_ids(tokenizer: object, texts: list, target: bool=False) -> list:
+def token_ids(tokenizer: 'ModelTokenizer', texts: list, target: bool=False) -> list:
     """Token ids of texts, by the tokenizer's shortcut if it has one
 
     tokenizer: Of the model
     texts: What to read
     target: Are these targets? Marian and others spell them differently"""
     ...
-def unknown_id(tokenizer: object) -> int | None:
+def unknown_id(tokenizer: 'ModelTokenizer') -> int | None:
     """The id of what a `tokenizer` does not know, which may be named within alone"""
     ...
-def find_unknown(tokenizer: object, text: str) -> int:
+def find_unknown(tokenizer: 'ModelTokenizer', text: str) -> int:
     """Where the first character stands that a tokenizer does not know
 
     tokenizer: Of the model
     text: That holds a token which it does not know"""
     ...
-def what_is_unknown(tokenizer: object, text: str):
+def what_is_unknown(tokenizer: 'ModelTokenizer', text: str) -> str:
     """What in `text` has no token of `tokenizer`, in its own words where it has any"""
     ...
 def pad_rows(rows: list, value: int=0) -> torch.Tensor:
@@ -150,17 +152,17 @@ class Texts:
         ...
 class Ids(tuple):
     """Token ids of an input, in place of its text"""
-def start_ids(tokenizer: object) -> list:
+def start_ids(tokenizer: 'ModelTokenizer') -> list:
     """What a tokenizer puts before a text
 
-    tokenizer: Of transformers"""
+    tokenizer: Of the model"""
     ...
 def check_tokens(ids: torch.Tensor, inputs: list, vocab_size: int):
     """`ids` [B, L]; `ValueError` unless they are a row of known tokens for each input.
     Of `inputs` [B]; ids are from 0 and below `vocab_size`; `TypeError` unless they are
     a tensor of whole numbers"""
     ...
-def row_tokens(rows: object, tokens: object, n: int, vocab_size: int):
+def row_tokens(rows: Sequence[int] | torch.Tensor, tokens: Sequence[int] | torch.Tensor, n: int, vocab_size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
     `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
     shapes or none"""

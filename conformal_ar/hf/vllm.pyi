@@ -6,6 +6,7 @@ from urllib.request import HTTPRedirectHandler
 import torch
 from transformers import PreTrainedTokenizerBase
 from .causal import HFCausal
+from vllm import LLM
 class EngineError(ConnectionError):
     """An engine did not answer, or not with what it was asked for"""
 def _like(e): ...
@@ -90,8 +91,8 @@ class VLLMCausal(HFCausal):
     most: Any
     tokenizer: Any
     version: Any
-    def __init__(self, engine: object, tokenizer: PreTrainedTokenizerBase | None=None, *, chat: bool | dict=False, end_token_ids: list | None=None, first: int=20, version: str=''):
-        """engine: The LLM of vLLM, or a VLLMServer
+    def __init__(self, engine: 'LLM|VLLMServer', tokenizer: PreTrainedTokenizerBase | None=None, *, chat: bool | dict=False, end_token_ids: list | None=None, first: int=20, version: str=''):
+        """engine: vLLM in this process, or behind a server
         tokenizer: Of the model; None: that of LLM
         chat: Put inputs into the chat template? Or its arguments
         end_token_ids: What ends a sequence; None: as the model says

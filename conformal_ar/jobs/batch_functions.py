@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import BadRow, Input, input_error
 from .file_blocks import digest
-from ..procedures.procedure import Procedure, load
+from ..procedures.procedure import ModelCalibration, Procedure, load
 from ..procedures.saving import calibration_file, read_calibration
 from ..search.sets import Abstention, PredictionSet
 
@@ -112,7 +112,7 @@ def set_record(
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #237019e9
 def judge(
-    procedure:object, # Calibrated
+    procedure:ModelCalibration, # Calibrated
     text:str,         # As the model reads it
     candidate:str,    # As the model writes it
 )->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
@@ -134,7 +134,6 @@ def placed(found:dict, candidate:str, s:PredictionSet)->dict:
     if inside and "candidate_rank" in found: # by all ways to it, as members are
         found = found | dict(candidate_rank=1 + s.line_of(candidate))
     return dict(candidate_in_set=inside) | found
-
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0
 class SetRecords:

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Callable, Iterable
 from ..files.csv_jsonl import Input
 from .file_blocks import digest
-from ..procedures.procedure import Procedure
+from ..procedures.procedure import ModelCalibration, Procedure
 from ..search.sets import PredictionSet
 def _halved(procedure, inputs):
     """As predict; an exception in place of a set where an input alone makes one"""
@@ -48,7 +48,7 @@ def set_record(x: Input, s: PredictionSet | None=None, cleaned: str | None=None,
     cleaned: What the model read, if that may be another text
     error: Why there is no set"""
     ...
-def judge(procedure: object, text: str, candidate: str) -> tuple[dict, list]:
+def judge(procedure: ModelCalibration, text: str, candidate: str) -> tuple[dict, list]:
     """What a calibration says of a candidate, a member or not; few give ranks
 
     procedure: Calibrated

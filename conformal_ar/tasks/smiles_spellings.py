@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 
 from ..hf.masks import Respelt, listed_inputs
 from ..search.autoregressive import Autoregressor
+
+# %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996f
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b
 TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"
@@ -137,7 +141,7 @@ def canonical_molecule(smiles:str):
     return text or None
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #8e27984f
-def written_smiles(mol:object, canonical:bool=True):
+def written_smiles(mol:"Mol", canonical:bool=True):
     "SMILES of RDKit's `mol`, `canonical` or by atom numbers; its atoms in order there"
     smiles = rdkit_modules()[0].MolToSmiles(mol, canonical=canonical)
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])

@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -19,6 +20,10 @@ from .additions import SIZES, Additions, DigitTokenizer, answers, fresh_pairs, l
 from .smiles_spellings import smiles_pieces, smiles_tokenizer, smiles_tokens
 from .training import Muon, Run, collator, sized_batches, text_losses
 from ..theory.guarantee import clopper_pearson_interval
+
+# %% ../../nbs/tasks/03_t5_training.ipynb #61853caf
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #aa5f4fd1
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def _beams(model, tokenizer, part, width):
 # %% ../../nbs/tasks/03_t5_training.ipynb #52f9a455
 def generate_coverage(
     model:torch.nn.Module, # Of transformers
-    tokenizer:object,      # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     part:Additions,        # Of the data
     width:int=5,           # Beams
     batch_size:int=250,    # Inputs in a call
@@ -121,7 +126,7 @@ def generate_coverage(
 # %% ../../nbs/tasks/03_t5_training.ipynb #22ee43fc
 def save_model(
     model:torch.nn.Module, # Of transformers
-    tokenizer:object, # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     folder:str|Path, # To write to
     dtype:torch.dtype=torch.float32, # Of the stored weights
 ):
@@ -160,7 +165,7 @@ def _look(preset, part, tokenizer):
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #0208998a
 def preset_of(
-    preset:object, # One, or the name of one
+    preset:"Preset|SmilesPreset|str", # One, or the name of one
     known:dict,    # Name to preset
 ): # The preset
     "A preset by its name; `ValueError` for an unknown one"
@@ -170,7 +175,7 @@ def preset_of(
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #02089989
 def train_additions(
-    preset:object="pocket", # Pocket, paper or a Preset
+    preset:Preset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/additions-{preset} when None
     resume:bool=True,     # Go on from the checkpoint in output_dir
     seed:int=0,           # Of data, weights and order
@@ -267,7 +272,7 @@ def mixed_source(
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #0b12c020
 def train_smiles(
-    preset:object="pocket", # Pocket, paper or a SmilesPreset
+    preset:SmilesPreset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/reactions-smiles-{preset} when None
     resume:bool=True,   # Go on from the checkpoint there; False begins anew
     seed:int=0,         # Of weights and order

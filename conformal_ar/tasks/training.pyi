@@ -2,8 +2,9 @@
 from typing_extensions import Any
 import math
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterable, Sized
 import torch
+from conformal_ar.hf.texts import ModelTokenizer
 def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     """The nearest matrix with singular values one, approximately (Jordan 2024)
 
@@ -12,7 +13,7 @@ def orthogonalise(g: torch.Tensor, steps: int=5) -> torch.Tensor:
     ...
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
-    def __init__(self, params: object, lr: float, momentum: float=0.95, weight_decay: float=0.0):
+    def __init__(self, params: Iterable[torch.Tensor], lr: float, momentum: float=0.95, weight_decay: float=0.0):
         """params: Matrices
         lr: Rate
         momentum: The weight of the past
@@ -65,18 +66,18 @@ class Run:
     def load(self):
         """Go on from the checkpoint; `ValueError` if it is of another preset or seed"""
         ...
-    def update(self, batch: object) -> torch.Tensor:
+    def update(self, batch: Sized) -> torch.Tensor:
         """Forward, backward, and a step of each optimiser
 
         batch: As losses takes it"""
         ...
-    def train_step(self, batch: object, share: float=1.0) -> torch.Tensor:
+    def train_step(self, batch: Sized, share: float=1.0) -> torch.Tensor:
         """One step on a batch, at the rates of its place in the run
 
         batch: As losses takes it; its length is that of its pairs
         share: Of the rates"""
         ...
-    def run(self, batches: object, minutes: float=math.inf, steps: int | None=None, decay: float=0.0, every: float=3.0, look: Callable | None=None):
+    def run(self, batches: Iterable[Sized], minutes: float=math.inf, steps: int | None=None, decay: float=0.0, every: float=3.0, look: Callable | None=None):
         """Train to the end, or for some minutes
 
         batches: Without end
@@ -99,9 +100,9 @@ class MeanWeights:
     def swap(self):
         """Exchange the weights and their mean"""
         ...
-def collator(tokenizer: object):
+def collator(tokenizer: 'ModelTokenizer'):
     """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
     ...
-def text_losses(tokenizer: object):
+def text_losses(tokenizer: 'ModelTokenizer'):
     """Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"""
     ...
