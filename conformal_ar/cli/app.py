@@ -53,6 +53,9 @@ class Opened:
     def __init__(self, cp:ModelCalibration, task:Task):
         if not isinstance(cp, ModelCalibration): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
+        if isinstance(cp, Procedure) and cp.risk is not None: raise ValueError(
+            "sets that bound a risk are for conformal-ar predict: the page offers "
+            "coverages")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         others = {o: True for o, of in task.options.items() if not of.of_inputs}
         task.prepare(cp, **others) # all that its tables may have
