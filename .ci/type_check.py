@@ -13,7 +13,7 @@ from pathlib import Path
 import house
 import stubs
 
-ROOMS = "theory", "search", "procedures", "decisions", "answers"
+ROOMS = "theory", "files", "search", "procedures", "decisions", "answers", "jobs", "tasks"
 PAGES = "index", "guides/"
 SETTINGS = dict(typeCheckingMode="basic", pythonVersion="3.10", include=[*(f"conformal_ar/{o}" for o in ROOMS), "pages"])
 # whoever reads a page knows what is there, and may lack packages

@@ -160,9 +160,9 @@ class Respelt(Wrapper):
     def check(self, inputs): self.ar.check(self.spelt(inputs))
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids:torch.Tensor):
-        "[B, L] log-probabilities of targets `ids` [B, L], inputs as they are spelt"
-        return self.ar.score(self.spelt(inputs), ids)
+    def score(self, inputs, targets:torch.Tensor):
+        "[B, L] log-probabilities of ids `targets` [B, L], inputs as they are spelt"
+        return self.ar.score(self.spelt(inputs), targets)
 
 class CleanInputs(Respelt):
     "The model `ar`, which reads of each input the text that `clean` gives, with notes"

@@ -129,12 +129,12 @@ def load_shipped(
     asked = {c: options.pop(c) for c in CHOICES if c in options}
     _check_options(name, task.forms, form, options)
     if "dtype" in asked: asked["dtype"] = _dtype(asked["dtype"])
-    model, one = _model_and_list(name, task, stored["lists"], model, asked,
-                                 dict(device=device, engine=engine))
-    cp = kind(model, max_len=one["max_len"], canonicalize=form,
+    own, one = _model_and_list(name, task, stored["lists"], model, asked,
+                               dict(device=device, engine=engine))
+    cp = kind(own, max_len=one["max_len"], canonicalize=form,
               max_candidates=one["max_candidates"], strict=True, **options)
     cp.probe = Probe.read(one["probe"])
-    cp.probe.check(model)
+    cp.probe.check(own)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))
     for label, found in cp._found.items():
         of_whom = replace(found.guarantee, population=stored["population"])

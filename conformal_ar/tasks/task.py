@@ -38,11 +38,11 @@ class TaskOption(NamedTuple):
 class Pool(Protocol):
     "Pairs from which some are taken"
     @property
-    def inputs(self)->Sequence: "[N] inputs of a model"
+    def inputs(self)->Sequence: ...  # [N] of a model
     @property
-    def targets(self)->Sequence: "[N] right texts"
+    def targets(self)->Sequence: ... # [N] right texts
     def __len__(self)->int: ...
-    def __getitem__(self, rows:"slice|np.ndarray")->"Pool": "Those of some rows"
+    def __getitem__(self, rows:"slice|np.ndarray")->"Pool": ...
 
 # %% ../../nbs/tasks/00_task.ipynb #8ad22ea2
 class TaskShown:

@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from fastcore.basics import patch
 
+from ..hf.supported import special_id
 from ..hf.texts import pad_rows, token_ids
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c00f
@@ -50,6 +51,7 @@ class Muon(torch.optim.Optimizer):
 
     def look_ahead(self, p:torch.Tensor, momentum:float):
         "The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"
+        assert p.grad is not None # as of those that step takes
         if "m" not in self.state[p]: self.state[p]["m"] = torch.zeros_like(p)
         m = self.state[p]["m"].lerp_(p.grad, 1 - momentum)
         return p.grad.lerp(m, momentum)
@@ -205,7 +207,7 @@ class MeanWeights:
     def add(self):
         "Count the weights as they are"
         self.n += 1
-        torch._foreach_lerp_(self.mean, [*self.net.parameters()], 1/self.n)
+        for m, p in zip(self.mean, self.net.parameters()): m.lerp_(p, 1/self.n)
 
     @torch.no_grad()
     def swap(self):
@@ -216,10 +218,11 @@ class MeanWeights:
 # %% ../../nbs/tasks/04_training.ipynb #0a11c025
 def collator(tokenizer:"ModelTokenizer"):
     "Function from (question, answer) pairs to a padded batch, by a `tokenizer`"
+    pad = special_id("pad_token_id", tokenizer)
     def collate(texts):
         x, y = map(list, zip(*texts))
         x, y = token_ids(tokenizer, x), token_ids(tokenizer, y, target=True)
-        return dict(input_ids=pad_rows(x, tokenizer.pad_token_id),
+        return dict(input_ids=pad_rows(x, pad),
                     attention_mask=pad_rows([[1]*len(row) for row in x], 0),
                     labels=pad_rows(y, -100))
     return collate
