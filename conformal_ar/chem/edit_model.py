@@ -340,8 +340,8 @@ class _Attention(nn.Module):
 # %% ../../nbs/chem/04_edit_model.ipynb #fe2d60ad
 class _Rows(NamedTuple):
     "Rows of one token each by their sources; without owner, a source has one row"
-    owner:torch.Tensor=None # [R]
-    place:torch.Tensor=None # [R] among the rows of the source
+    owner:torch.Tensor|None=None # [R]
+    place:torch.Tensor|None=None # [R] among the rows of the source
     shape:tuple=()          # Sources, and most rows of one
 
     def together(self, x): # [R, 1, ...] to [B, m, ...]
@@ -484,9 +484,9 @@ def forward(self:EditNet,
     memory:Memory,       # Of B sources
     tokens:torch.Tensor, # [R, T] after which to go on, the first of all is padding
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
-    past:tuple|None=None,    # Keys and values of the tokens before
-    owner:torch.Tensor=None, # [R] on the host, source of each row; None: a row each
-    kept:torch.Tensor=None,  # [R] rows of the past; None: all
+    past:tuple|None=None, # Keys and values of the tokens before
+    owner:torch.Tensor|None=None, # [R] on the host, source of each row; None: a row each
+    kept:torch.Tensor|None=None, # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values
     "Logits of the next tokens: words, then atoms"
     place = 0 if past is None else past[0][0].shape[2]

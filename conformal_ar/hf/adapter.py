@@ -45,7 +45,7 @@ class HFModel(Texts):
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
         tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best for its size
-        dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
+        dtype:torch.dtype|None=None # Of the weights, converted in place; None: as they are
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)
@@ -324,11 +324,11 @@ def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
 def from_pretrained(cls:HFModel,
     name, # Such as additions; or a folder, or a hub id
     device=None, # Such as cuda, mps or cpu; the first that exists when None
-    dtype:torch.dtype=None, # Of weights and activations; float32 when None
+    dtype:torch.dtype|None=None, # Of weights and activations; float32 when None
     trust_remote_code:bool=False, # Run code that the folder or the hub brings?
     use_safetensors:bool=True, # None takes pickled weights too, for want of others
     revision:str="main", # Branch, tag or commit on the hub
-    model_kwargs:dict=None, # Of the model's from_pretrained: quantization_config, ...
+    model_kwargs:dict|None=None, # Of its from_pretrained, such as quantization_config
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"

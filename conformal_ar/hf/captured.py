@@ -219,7 +219,7 @@ def __call__(self:Steps, ar:Adapter, own:DynamicCache, rows:torch.Tensor,
 def step(self:Steps, ar:Adapter, kept:torch.Tensor, hidden:torch.Tensor,
          new:torch.Tensor, out:torch.Tensor, shape:tuple, tokens:torch.Tensor,
          places:torch.Tensor, laid:torch.Tensor, place:torch.Tensor,
-         of:torch.Tensor=None):
+         of:torch.Tensor|None=None):
     """What is recorded: log-probabilities go to `out`, keys and values to `new`.
     Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; `tokens`
     at `places` are `laid` in a block `shape` at their `place`, inputs `of` each"""

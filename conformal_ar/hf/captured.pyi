@@ -71,7 +71,7 @@ class Steps:
         `own` of prefixes of the model `ar`; `rows` [R] go on with `tokens` [R], at `places`
         [R] of texts; `owner` [R] is the input of each; `cross` and `bias` are of inputs"""
         ...
-    def step(self, ar: Adapter, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor=None):
+    def step(self, ar: Adapter, kept: torch.Tensor, hidden: torch.Tensor, new: torch.Tensor, out: torch.Tensor, shape: tuple, tokens: torch.Tensor, places: torch.Tensor, laid: torch.Tensor, place: torch.Tensor, of: torch.Tensor | None=None):
         """What is recorded: log-probabilities go to `out`, keys and values to `new`.
         Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; `tokens`
         at `places` are `laid` in a block `shape` at their `place`, inputs `of` each"""

@@ -86,7 +86,7 @@ class HFCausal(PromptTexts, HFModel):
         model:torch.nn.Module, # Of transformers, such as a LlamaForCausalLM
         tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best
-        dtype:torch.dtype=None, # To convert the weights to, in place; None: as they are
+        dtype:torch.dtype|None=None, # Of the weights, converted in place; None: as they are
         chat:bool|dict=False # Put inputs into the chat template? Or its arguments
     ):
         self.chat = chat
@@ -190,8 +190,8 @@ class CausalState(NamedTuple):
     cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
     mask:torch.Tensor # [R, S]: 1 for tokens, 0 for padding; or the bias of prompts
     used:np.ndarray # [R] tokens of each row, those of its prompt too
-    prompt:DynamicCache=None # Keys and values of prompts, one row per input
-    owner:np.ndarray=None # [R] which prompt each prefix continues
+    prompt:DynamicCache|None=None # Keys and values of prompts, one row per input
+    owner:np.ndarray|None=None # [R] which prompt each prefix continues
 
 # %% ../../nbs/hf/06_causal.ipynb #300cae97
 @patch

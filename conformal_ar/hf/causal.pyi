@@ -42,11 +42,11 @@ class HFCausal(PromptTexts, HFModel):
     share: bool
     compiled_as: Any
     chat: Any
-    def __init__(self, model: torch.nn.Module, tokenizer: 'ModelTokenizer', device: str | torch.device | None=None, dtype: torch.dtype=None, chat: bool | dict=False):
+    def __init__(self, model: torch.nn.Module, tokenizer: 'ModelTokenizer', device: str | torch.device | None=None, dtype: torch.dtype | None=None, chat: bool | dict=False):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best
-        dtype: To convert the weights to, in place; None: as they are
+        dtype: Of the weights, converted in place; None: as they are
         chat: Put inputs into the chat template? Or its arguments"""
         ...
     def _check_kind(self, model): ...
@@ -85,8 +85,8 @@ class CausalState(NamedTuple):
     cache: DynamicCache
     mask: torch.Tensor
     used: np.ndarray
-    prompt: DynamicCache = ...
-    owner: np.ndarray = ...
+    prompt: DynamicCache | None = ...
+    owner: np.ndarray | None = ...
 def _check_known(name):
     """`OSError` for what is neither a folder nor, asked once, a model of the hub"""
     ...

@@ -167,7 +167,7 @@ class Respelt(Wrapper):
 class CleanInputs(Respelt):
     "The model `ar`, which reads of each input the text that `clean` gives, with notes"
     wrong = ValueError
-    def __init__(self, ar:Autoregressor, clean:Callable=None):
+    def __init__(self, ar:Autoregressor, clean:Callable|None=None):
         super().__init__(ar)
         self.clean = clean # an input and a model to a text and notes
 
