@@ -485,7 +485,7 @@ def forward(self:EditNet,
     tokens:torch.Tensor, # [R, T] after which to go on, the first of all is padding
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
     past:tuple|None=None, # Keys and values of the tokens before
-    owner:torch.Tensor|None=None, # [R] on the host, source of each row; None: a row each
+    owner:torch.Tensor|None=None, # [R] on the host: source of a row; None: a row each
     kept:torch.Tensor|None=None, # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values
     "Logits of the next tokens: words, then atoms"

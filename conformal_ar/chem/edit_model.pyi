@@ -196,7 +196,7 @@ class EditNet(nn.Module):
         tokens: [R, T] after which to go on, the first of all is padding
         slots: [R, T, S] as for slot_codes, each token counted
         past: Keys and values of the tokens before
-        owner: [R] on the host, source of each row; None: a row each
+        owner: [R] on the host: source of a row; None: a row each
         kept: [R] rows of the past; None: all"""
         ...
 def _near(heads):

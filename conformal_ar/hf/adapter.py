@@ -45,7 +45,7 @@ class HFModel(Texts):
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
         tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best for its size
-        dtype:torch.dtype|None=None # Of the weights, converted in place; None: as they are
+        dtype:torch.dtype|None=None # Of weights, converted in place; None: as is
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)

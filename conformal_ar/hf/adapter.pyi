@@ -25,7 +25,7 @@ class HFModel(Texts):
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best for its size
-        dtype: Of the weights, converted in place; None: as they are"""
+        dtype: Of weights, converted in place; None: as is"""
         ...
     def _check_kind(self, model):
         """Raise for a model of another kind"""

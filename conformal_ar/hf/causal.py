@@ -86,7 +86,7 @@ class HFCausal(PromptTexts, HFModel):
         model:torch.nn.Module, # Of transformers, such as a LlamaForCausalLM
         tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best
-        dtype:torch.dtype|None=None, # Of the weights, converted in place; None: as they are
+        dtype:torch.dtype|None=None, # Of weights, converted in place; None: as is
         chat:bool|dict=False # Put inputs into the chat template? Or its arguments
     ):
         self.chat = chat

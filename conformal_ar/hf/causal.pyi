@@ -46,7 +46,7 @@ class HFCausal(PromptTexts, HFModel):
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best
-        dtype: Of the weights, converted in place; None: as they are
+        dtype: Of weights, converted in place; None: as is
         chat: Put inputs into the chat template? Or its arguments"""
         ...
     def _check_kind(self, model): ...
