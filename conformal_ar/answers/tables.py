@@ -24,7 +24,7 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import at, check_once, check_text, read_table
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label
+from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label, warn_caller
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups
 from ..theory.guarantee import Guarantee, plan
@@ -199,8 +199,10 @@ def read_answers(
     columns = zip(*found) if found else [()]*len(kept)
     columns = {c: np.array(v, _types.get(c, object)) for c, v in zip(kept, columns)}
     own = {c: [o.get(c) for o in own] for c in ours if c not in OF_ANSWERS}
-    return AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
-                       where, cells, mixed)
+    table = AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
+                        where, cells, mixed)
+    _warn_alike(table)
+    return table
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
 def _need(row, needed, has):
@@ -219,6 +221,23 @@ def _all_bad(where, bad):
             for what, rows in bad.items()]
     more = f"; and {len(said) - 5} more"*(len(said) > 5)
     return ValueError("; ".join(said[:5]) + more)
+
+# %% ../../nbs/answers/00_tables.ipynb #alike001
+def _warn_alike(table):
+    "Warn of inputs that spaces alone tell apart, and of answers judged both ways"
+    spelt, judged = {}, {}
+    for x in table.inputs:
+        spelt.setdefault(" ".join(x.split()), []).append(f"{x!r:.60}")
+    answers, rights = (table.columns.get(c, ()) for c in ("answer", "right"))
+    for i, answer, right in zip(table.owner, answers, rights):
+        judged.setdefault((i, answer), set()).add(right)
+    two = [f"{' and '.join(x[:2])} differ in spaces alone: they count as two inputs"
+           for x in spelt.values() if len(x) > 1]
+    both = [f"{a!r:.60} is judged right and wrong for {table.inputs[i]!r:.60}"
+            for (i, a), found in judged.items() if len(found) > 1]
+    for said in (two, both):
+        more = f" ({len(said):,} such)"*(len(said) > 1)
+        if said: warn_caller(said[0] + more)
 
 # %% ../../nbs/answers/00_tables.ipynb #c0lnames
 def swapped_names(names:dict|None, has:Iterable)->dict:
