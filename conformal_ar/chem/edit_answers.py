@@ -47,7 +47,7 @@ class EditScripts:
     pad_token_id, end_token_id, takes_floor = PAD, END, True
     score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
-    def __init__(self, net:"EditNet|CompiledEdits"):
+    def __init__(self, net:"EditNet|CompiledEdits"): # In any dtype
         self.net, self.device = net.eval(), torch.device("cpu") # where tables lie
         self.max_target_len = net.config.max_len
 

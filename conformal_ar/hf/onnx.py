@@ -63,7 +63,7 @@ class GraphRun:
 
 class Engine:
     "Reader and step of a model, with as many threads as PyTorch has now"
-    def __init__(self, graphs:"Seq2SeqGraphs|DecoderGraphs"):
+    def __init__(self, graphs:"Seq2SeqGraphs|DecoderGraphs"): # Of the model
         self.graphs = tuple(model.SerializeToString()
                             for model in (graphs.reader(), graphs.step()))
         self._threads = None
@@ -100,7 +100,7 @@ class Compiled(Texts):
 
     def __init__(self,
         texts:Texts,     # Whose tokenizer and special tokens it has
-        graphs:"Seq2SeqGraphs|DecoderGraphs",
+        graphs:"Seq2SeqGraphs|DecoderGraphs", # Of the same model
         fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",

@@ -51,6 +51,7 @@ class Compiled(Texts):
     vocab_size: Incomplete
     def __init__(self, texts: Texts, graphs: Seq2SeqGraphs | DecoderGraphs, fingerprint: str) -> None:
         """texts: Whose tokenizer and special tokens it has
+        graphs: Of the same model
         fingerprint: Of the model"""
     def fingerprint(self) -> str: ...
     def __repr__(self) -> str: ...
