@@ -29,6 +29,7 @@ from ..search.threshold import threshold_search
 # %% ../../nbs/chem/05_edit_answers.ipynb #5285cf1f
 if TYPE_CHECKING:
     from conformal_ar.chem.edit_graphs import CompiledEdits
+else: CompiledEdits = "CompiledEdits"
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #5b71269f
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from ..tasks.smiles_spellings import rdkit_modules
 # %% ../../nbs/chem/04_edit_model.ipynb #9b7a4ebf
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b
 ORDER_IDS = range(2, 2 + len(ORDERS))

@@ -27,6 +27,7 @@ from ..tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule, rem
 # %% ../../nbs/chem/10_edit_rows.ipynb #b3be65ef
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #fc3d3c16
 def _bonds(mol, number, among):

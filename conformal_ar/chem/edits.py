@@ -16,6 +16,7 @@ from ..tasks.smiles_spellings import rdkit_modules, read_molecule
 # %% ../../nbs/chem/01_edits.ipynb #69ac264f
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/01_edits.ipynb #0c5437b0
 ORDERS = {"|0": 0, "|1": 1, "|2": 2, "|3": 3, "|a": 12} # token -> RDKit's bond type

@@ -27,6 +27,7 @@ from ..theory.guarantee import Guarantee, rounded_down
 # %% ../../nbs/chem/07_molecules.ipynb #e87d022f
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/07_molecules.ipynb #b14aef79
 @lru_cache(maxsize=200_000)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from conformal_ar.chem.product_sets import ProductSets
     from conformal_ar.chem.reaction_inputs import CleanSources
     from conformal_ar.search.autoregressive import Autoregressor
+else:
+    EditScripts, ProductSets, CleanSources, Autoregressor = (
+        "EditScripts", "ProductSets", "CleanSources", "Autoregressor")
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e1
 STRUCTURES = ".rxn", ".rdf", ".sdf", ".sd", ".mol", ".mdl"

@@ -5,7 +5,7 @@ from conformal_ar.chem.edit_answers import EditScripts
 from conformal_ar.chem.reaction_inputs import CleanSources
 from conformal_ar.search.autoregressive import Autoregressor
 
-__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@258', 'PValues@267', 'InSets@272', 'InSets@289']
+__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@260', 'PValues@269', 'InSets@274', 'InSets@291']
 
 STRUCTURES: Incomplete
 
@@ -104,7 +104,7 @@ class SmilesReactionsTask(MoleculesTask):
     def train(self, *args, **options): ...
 
 # Names in __all__ with no definition:
-#   Forward@258
-#   InSets@272
-#   InSets@289
-#   PValues@267
+#   Forward@260
+#   InSets@274
+#   InSets@291
+#   PValues@269

@@ -52,6 +52,7 @@ from ..tasks.shipped import task_max_len
 # %% ../../nbs/experiments/10_bench.ipynb #8c5257ff
 if TYPE_CHECKING:
     from ctranslate2 import Translator
+else: Translator = "Translator"
 
 # %% ../../nbs/experiments/10_bench.ipynb #19728da4
 class Timed(NamedTuple):

@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from conformal_ar.hf.causal import HFCausal
     from conformal_ar.hf.vllm import VLLMCausal, VLLMServer
     from conformal_ar.search.sets import Hypotheses
+else:
+    OpenAI, PreTrainedTokenizerFast = "OpenAI", "PreTrainedTokenizerFast"
+    HFCausal, VLLMCausal = "HFCausal", "VLLMCausal"
+    VLLMServer, Hypotheses = "VLLMServer", "Hypotheses"
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #d67d428f
 def their_threshold(losses:StepLosses, risk:float)->float:

@@ -29,6 +29,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+else: Axes, Figure = "Axes", "Figure"
 
 # %% ../../nbs/files/00_whole_files.ipynb #91a8c126
 def _is_stream(path):

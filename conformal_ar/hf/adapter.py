@@ -30,6 +30,7 @@ from ..theory.checks import warn_caller
 # %% ../../nbs/hf/01_adapter.ipynb #4a843ccf
 if TYPE_CHECKING:
     from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):

@@ -29,6 +29,7 @@ from ..search.score_checks import AdapterError
 # %% ../../nbs/hf/06_causal.ipynb #aac0c07f
 if TYPE_CHECKING:
     from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/06_causal.ipynb #9901120f
 def chat_prompts(

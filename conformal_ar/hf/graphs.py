@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 # %% ../../nbs/hf/16_graphs.ipynb #0925077f
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+else: PreTrainedModel = "PreTrainedModel"
 
 # %% ../../nbs/hf/16_graphs.ipynb #38ab7072
 class Graph:

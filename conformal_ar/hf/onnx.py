@@ -24,6 +24,7 @@ from ..search.autoregressive import stepwise_scores
 # %% ../../nbs/hf/04_onnx.ipynb #94db8c3f
 if TYPE_CHECKING:
     from conformal_ar.hf.graphs import DecoderGraphs, Seq2SeqGraphs
+else: DecoderGraphs, Seq2SeqGraphs = "DecoderGraphs", "Seq2SeqGraphs"
 
 # %% ../../nbs/hf/04_onnx.ipynb #a223cdb7
 def has_onnx()->bool:

@@ -20,6 +20,7 @@ from ..search.autoregressive import real_tokens, stepwise_scores
 # %% ../../nbs/hf/08_precision.ipynb #e3a1332f
 if TYPE_CHECKING:
     from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below

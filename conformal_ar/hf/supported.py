@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from conformal_ar.hf.texts import ModelTokenizer
+else: PreTrainedModel, ModelTokenizer = "PreTrainedModel", "ModelTokenizer"
 
 # %% ../../nbs/hf/02_supported.ipynb #b07375a7
 def special_ids(name:str, *sources):

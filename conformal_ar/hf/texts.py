@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
     
     ModelTokenizer = PreTrainedTokenizerBase|PlainTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/11_texts.ipynb #b60ea06c
 def own_tokenizer(

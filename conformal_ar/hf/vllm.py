@@ -33,6 +33,7 @@ from ..search.autoregressive import real_tokens
 # %% ../../nbs/hf/15_vllm.ipynb #752180ef
 if TYPE_CHECKING:
     from vllm import LLM
+else: LLM = "LLM"
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):

@@ -22,6 +22,7 @@ from ..search.autoregressive import Autoregressor, optional
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996f
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b
 TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"

@@ -24,6 +24,7 @@ from ..theory.guarantee import clopper_pearson_interval
 # %% ../../nbs/tasks/03_t5_training.ipynb #61853caf
 if TYPE_CHECKING:
     from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #aa5f4fd1
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ from ..files.csv_jsonl import Input, check_input, line_inputs, read_columns, suf
 
 # %% ../../nbs/tasks/00_task.ipynb #43ce38ef
 if TYPE_CHECKING:
-    import numpy as np
-
     from conformal_ar.procedures.procedure import ModelCalibration
     from conformal_ar.search.autoregressive import Autoregressor
     from conformal_ar.search.sets import PredictionSet
+else:
+    ModelCalibration, Autoregressor, PredictionSet = (
+        "ModelCalibration", "Autoregressor", "PredictionSet")
 
 # %% ../../nbs/tasks/00_task.ipynb #7ba7a3a5
 class TaskOption(NamedTuple):
@@ -42,7 +43,7 @@ class Pool(Protocol):
     @property
     def targets(self)->Sequence: ... # [N] right texts
     def __len__(self)->int: ...
-    def __getitem__(self, rows:"slice|np.ndarray")->"Pool": ...
+    def __getitem__(self, rows:slice|Sequence)->"Pool": ...
 
 # %% ../../nbs/tasks/00_task.ipynb #8ad22ea2
 class TaskShown:

@@ -23,6 +23,7 @@ from ..hf.texts import pad_rows, token_ids
 # %% ../../nbs/tasks/04_training.ipynb #0a11c00f
 if TYPE_CHECKING:
     from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c007
 def orthogonalise(
