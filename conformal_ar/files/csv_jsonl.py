@@ -255,7 +255,7 @@ def text_of(row:dict|BadRow, column:str)->str:
 def at(
     path:str|Path, # The file
     line:int,      # Counted from 1
-    what:object,   # What is wrong, an error or a text
+    what:str|Exception, # What is wrong
 )->ValueError:
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")

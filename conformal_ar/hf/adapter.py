@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -28,6 +29,10 @@ from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 
+# %% ../../nbs/hf/01_adapter.ipynb #4a843ccf
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
     """What the adapters of `transformers` models share.
@@ -40,9 +45,9 @@ class HFModel(Texts):
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
-        tokenizer:object, # Its tokenizer
+        tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best for its size
-        dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
+        dtype:torch.dtype|None=None # Of weights, converted in place; None: as is
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)
@@ -318,8 +323,8 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
-def check_words(folder:str|Path, tokenizer:object): # As it was loaded from there
-    "`OSError` where a folder has no words of a tokenizer, which is then made up"
+def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
+    "`OSError` where `folder` lacks the words of its `tokenizer`, which is then made up"
     if not getattr(tokenizer, "vocab_files_names", None): return # it needs none
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "
@@ -330,11 +335,11 @@ def check_words(folder:str|Path, tokenizer:object): # As it was loaded from ther
 def from_pretrained(cls:HFModel,
     name, # Such as additions; or a folder, or a hub id
     device=None, # Such as cuda, mps or cpu; the first that exists when None
-    dtype:torch.dtype=None, # Of weights and activations; float32 when None
+    dtype:torch.dtype|None=None, # Of weights and activations; float32 when None
     trust_remote_code:bool=False, # Run code that the folder or the hub brings?
     use_safetensors:bool=True, # None takes pickled weights too, for want of others
     revision:str="main", # Branch, tag or commit on the hub
-    model_kwargs:dict=None, # Of the model's from_pretrained: quantization_config, ...
+    model_kwargs:dict|None=None, # Of its from_pretrained, such as quantization_config
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"

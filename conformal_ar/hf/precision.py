@@ -9,11 +9,17 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 import hashlib
 import json
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from .supported import Adapter
 from ..search.autoregressive import real_tokens, stepwise_scores
+
+# %% ../../nbs/hf/08_precision.ipynb #e3a1332f
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below
@@ -28,7 +34,7 @@ def is_exact(
 
 # %% ../../nbs/hf/08_precision.ipynb #61d4a020
 def rounding(
-    model:object, # The adapter
+    model:Adapter, # That scores
     inputs:list, # [B] texts
     targets:torch.Tensor # [B, L] ids with the end token, padded
 )->torch.Tensor: # [B] largest difference over the prefixes of a target, in nats
@@ -154,7 +160,7 @@ def words_sum(raw:torch.Tensor):
 BULK = 100*2**20 # bytes of weights from which on sums stand for them
 
 # %% ../../nbs/hf/08_precision.ipynb #671147ce
-def fingerprint_of(model:torch.nn.Module, tokenizer:object, seen:list):
+def fingerprint_of(model:torch.nn.Module, tokenizer:"ModelTokenizer", seen:list)->str:
     """SHA-256 of a model, its tokenizer, and what else scores depend on.
     `model` and `tokenizer` of transformers; `seen` lists the rest. Many weights count
     by sums, which their device makes"""
