@@ -6,9 +6,11 @@
 __all__ = ['HFModel', 'no_progress_bar']
 
 # %% ../../nbs/hf/01_adapter.ipynb #4a843ccb
+import inspect
 import json
 import re
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +61,9 @@ class HFModel(Texts):
         self.tokenizer = tokenizer
         self._find_tokens()
         if self.checks: check_paths(self)
+
+    @cached_property
+    def _takes(self): return {*inspect.signature(self.model.forward).parameters}
 
     # what adapters of some kinds know better
     def _check_kind(self, model): "Raise for a model of another kind"
@@ -140,6 +145,11 @@ def quiet(self:HFModel):
         "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
+
+@patch
+def _cached(self:HFModel, cache):
+    "A `cache` under the word that the model has for it, which changes in 5.24"
+    return {"cache" if "cache" in self._takes else "past_key_values": cache}
 
 # %% ../../nbs/hf/01_adapter.ipynb #6509a990
 @patch(as_prop=True)
@@ -305,8 +315,9 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
         f"{name}: {len(others)} weights have no place in the model, such as "
         f"{others[0]}: does its configuration name too few layers?")
     if not missing: return
-    more = (f"; {len(others)} others have no place, such as {others[0]}: save what "
-            "torch.compile or DataParallel wrapped") if others else ""
+    more = (f"; {len(others)} others have no place, such as {others[0]}: it is of "
+            "another kind, or was wrapped by torch.compile or DataParallel when saved"
+            ) if others else ""
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 
@@ -345,6 +356,12 @@ def from_pretrained(cls:HFModel,
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except (OSError, ValueError, RuntimeError, TypeError) as e:
         why = here and damaged_json(folder) or str(e)
+        if "no file named model.safetensors" in why: why = (
+            "it has no model.safetensors: use_safetensors=None loads pickled weights, "
+            "which can run code")
+        if here and (Path(folder)/"adapter_config.json").exists(): why = (
+            "it holds an adapter, such as LoRA: its base model and a tokenizer must be "
+            f"found, too; {why.splitlines()[0]}")
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
         if "ignore_mismatched_sizes" in why: # a report is logged above

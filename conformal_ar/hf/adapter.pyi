@@ -6,6 +6,7 @@ from _typeshed import Incomplete
 from collections.abc import Generator
 from conformal_ar.hf.texts import ModelTokenizer
 from contextlib import contextmanager
+from functools import cached_property
 
 __all__ = ['HFModel', 'no_progress_bar']
 
@@ -24,6 +25,8 @@ class HFModel(Texts):
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best for its size
         dtype: Of weights, converted in place; None: as is"""
+    @cached_property
+    def _takes(self): ...
     def _check_kind(self, model) -> None:
         """Raise for a model of another kind"""
     def _also_seen(self): ...
@@ -54,6 +57,8 @@ class HFModel(Texts):
     @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
+    def _cached(self, cache):
+        """A `cache` under the word that the model has for it, which changes in 5.24"""
     @property
     def max_rows(self) -> int:
         """Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"""

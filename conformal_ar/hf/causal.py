@@ -102,9 +102,6 @@ class HFCausal(PromptTexts, HFModel):
             "transformers with attention in all layers have")
 
     @cached_property
-    def _takes(self): return {*inspect.signature(self.model.forward).parameters}
-
-    @cached_property
     def _first(self): # position of the first token, behind that of padding in RoBERTa
         own = (m.padding_idx + 1 for m in self.model.modules()
                if hasattr(m, "create_position_ids_from_input_ids"))
@@ -161,8 +158,8 @@ def _logits(self:HFCausal, ids, mask, places=None, keep=1, cache=None):
         places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
     optional = dict(position_ids=places, logits_to_keep=keep)
     taken = {name: value for name, value in optional.items() if name in self._takes}
-    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
-                     use_cache=cache is not None, **taken)
+    out = self.quiet(input_ids=ids, attention_mask=mask, use_cache=cache is not None,
+                     **self._cached(cache), **taken)
     return out.logits[:, -keep:]
 
 # %% ../../nbs/hf/06_causal.ipynb #162b972c

@@ -112,17 +112,21 @@ def one_kernel(m:torch.nn.Module, norms:bool=True):
     own = {*m._parameters, *(name for name in vars(m) if name[0] != "_")}
     if not norms or own != {"weight", "training", "variance_epsilon"}: return None
     new, w = OneKernelNorm(m).train(m.training), m.weight
+    x = torch.linspace(-1, 3, w.numel()).view(w.shape) # not of mean 0
+    x, near = torch.stack([x, x/1000]).to(w), 1e-4 if w.dtype == torch.float32 else .02
     with torch.inference_mode(): # Gemma's, for one, adds 1 to its weights
-        x = torch.linspace(-2, 2, len(w), device=w.device, dtype=w.dtype)
-        same = w.is_meta or torch.allclose(m(x), new(x), rtol=.02, atol=.01)
-    return new if same else None
+        return new if torch.allclose(m(x), new(x), rtol=near, atol=near) else None
 
 # %% ../../nbs/hf/08_precision.ipynb #948321fa
 def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
     """The model on its device, if it has none, in evaluation mode, GELU and norms in
     one kernel. `model` is changed in place, and goes to `device` as `dtype` (None: as
     it is) unless it is quantised or was placed when loaded"""
-    placed = getattr(model, "is_quantized", False) or hasattr(model, "hf_device_map")
+    mapped = hasattr(model, "hf_device_map")
+    if not mapped and any(p.is_meta for p in model.parameters()): raise ValueError(
+        f"{type(model).__name__} has no weights, or not all: some are on the device "
+        "meta; load it by from_pretrained")
+    placed = mapped or getattr(model, "is_quantized", False)
     for m in model.modules():
         for name, child in m.named_children():
             new = one_kernel(child, norms=not placed)
