@@ -266,10 +266,10 @@ def _places(table):
     if blank.any(): raise ValueError(
         f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
     seen = set()
-    for at in zip(table.owner, place, table.line):
-        if at[:2] in seen: raise ValueError(
-            f"{table.where} {at[2]}: its input has a sample {at[1]} already")
-        seen.add(at[:2])
+    for row in zip(table.owner, place, table.line):
+        if row[:2] in seen: raise ValueError(
+            f"{table.where} {row[2]}: its input has a sample {row[1]} already")
+        seen.add(row[:2])
     return place.astype(int)
 
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b3

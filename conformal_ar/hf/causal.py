@@ -6,7 +6,6 @@
 __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 
 # %% ../../nbs/hf/06_causal.ipynb #aac0c076
-import inspect
 import re
 from functools import cached_property
 from pathlib import Path
