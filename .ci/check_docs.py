@@ -1,4 +1,4 @@
-"""Crawl the rendered site in _docs/: links, images, anchors, signatures, figures, sizes, searches, and phones; heights are told.
+"""Crawl the rendered site in _docs/: links, images, anchors, figures, sizes, searches, and phones; heights are told.
 
     python .ci/check_docs.py            all checks; those that need a browser are left out without chromium and playwright
     python .ci/check_docs.py --root X   another folder
@@ -6,7 +6,6 @@
 `make check-docs` renders the site first. What is found is printed, and the exit status is 1 if there is anything.
 """
 import argparse
-import ast
 import functools
 import http.server
 import re
@@ -28,13 +27,13 @@ QUERIES = yaml.safe_load((Path(__file__).resolve().parent.parent/"nbs/search.yml
 MEDIAN, TALLEST = 8_000, 14_000 # pixels, at the width of a desktop
 
 class Page:
-    "Links, anchors, images and code of a page"
+    "Links, anchors, images and text of a page"
     def __init__(self, path, root):
         self.path, self.name = path.resolve(), path.relative_to(root).as_posix()
         soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
         self.ids = {o["id"] for o in soup.find_all(id=True)}
         self.links = [o["href"] for o in soup.find_all("a", href=True)] + [o["src"] for o in soup.find_all(["img", "script"], src=True)]
-        self.images, self.code = soup.find_all("img"), [o.get_text() for o in soup.find_all("pre")]
+        self.images = soup.find_all("img")
         for o in soup.find_all(["pre", "script", "style"]): o.extract()
         self.text = soup.get_text("\n")
 
@@ -49,16 +48,6 @@ def broken_links(pages):
             if target.is_dir(): target = target/"index.html"
             if not target.exists(): yield f"{p.name}: {link} leads nowhere"
             elif u.fragment and target in by_path and unquote(u.fragment) not in by_path[target].ids: yield f"{p.name}: {link} has no such anchor"
-
-def bad_signatures(pages):
-    "Signatures that are not Python, and raw Markdown in code"
-    for p in pages:
-        for text in p.code:
-            text = re.sub(r"^class (?=\w+\(\n|\w+\(.*:.*\):$)", "def ", text.strip().removeprefix("@property\n"))
-            if not re.match(r"(async )?def \w+\(", text) or "\n    \"" in text or "return" in text: continue
-            if not re.search(r"\)(->[^\n]*)?:( #[^\n]*)?$", text): continue # a function with a body
-            try: ast.parse(re.sub(r":( #[^\n]*)?$", r": ...\1", text))
-            except SyntaxError: yield f"{p.name}: no Python: {text[:80]!r}"
 
 def bad_pages(pages):
     "Links that stand as Markdown (a name in backticks in a link becomes one of its own), figures without an alternative text, too many bytes"
@@ -132,7 +121,7 @@ def main():
     root = parser.parse_args().root
     pages = [Page(o, root) for o in sorted(root.rglob("*.html"))]
     if not pages: sys.exit(f"no pages in {root}: run make docs first")
-    found = [*broken_links(pages), *bad_signatures(pages), *bad_pages(pages)]
+    found = [*broken_links(pages), *bad_pages(pages)]
     largest = max(pages, key=lambda p: p.path.stat().st_size)
     print(f"the largest page: {largest.name}, {largest.path.stat().st_size/1e6:.2f} MB")
     if BROWSER and find_spec("playwright"):
