@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections import Counter
 
 import house
 import stubs
@@ -127,9 +128,9 @@ def main():
         print(f"{what}: {len(found)}, at most {LIMITS[what]}")
         if len(found) > LIMITS[what]: wrong.append(what)
         if sys.argv[1:] == ["--names"]: print(*found, sep="\n")
-    rooms = {room: 0 for room in house.ROOMS}
+    rooms = Counter()
     for name, path in house.modules().items(): rooms[name.split(".")[0]] += len(code_lines(path.read_text(encoding="utf-8")))
-    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {sum(rooms.values()):,} in all")
+    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {rooms.total():,} in all")
     for part, paths in house.parts().items():
         n = sum(house.minutes(o, every=part == "one hour") for o in paths) # of the hour hidden cells, too
         print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
