@@ -15,8 +15,8 @@ from collections import Counter
 import house
 import stubs
 
-# What is reached; these only go down.
-LIMITS = {"exported names that nobody else uses": 14, "modules of a predict": 12, "modules of a calibrate": 16,
+# What is reached; these only go down. (Names were 14 while words of our tools passed for uses of three of them.)
+LIMITS = {"exported names that nobody else uses": 17, "modules of a predict": 12, "modules of a calibrate": 16,
           "modules of a reaction": 17, "class names that mean two things": 0, "parameters of the command line": 45}
 BOOK = dict(pages=43, hours=8.0, hour=30) # the main part, whose aim was 45 pages and 9 hours; minutes of the one-hour path, hidden cells counted; its aim was 45
 
@@ -39,7 +39,7 @@ def unused_names():
     "Exported names that stand in no code but that of their own page"
     def words(text): return {*re.findall(r"\w+", text)}
     pages = {f"{o.parent.name}.{o.stem[3:]}": words(house.code(o)) for o in house.pages()}
-    more = [*(house.root/".ci").glob("*.py"), *map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))]
+    more = map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))
     others = words("\n".join(o.read_text(encoding="utf-8") for o in more))
     return [f"{module}.{name}" for module, path in house.modules().items() for name in listed(house.tree_of(path))
             if name not in others and not any(name in found for page, found in pages.items() if page != module)]
