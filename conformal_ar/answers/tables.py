@@ -172,6 +172,9 @@ def read_answers(
         if _blank(key): bad.setdefault("there is no input", []).append(i)
         key = key.item() if isinstance(key, np.generic) else key
         key = key if isinstance(key, str) else repr(key)
+        many = any(isinstance(row.get(c), LISTS) for c in OF_ANSWERS)
+        if many and key in number: bad.setdefault(
+            "its input has an earlier row, and lists of its own here", []).append(i)
         if key not in number:
             number[key] = len(inputs)
             inputs.append(key)
@@ -255,17 +258,29 @@ def swapped_names(names:dict|None, has:Iterable)->dict:
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b2
+def _places(table):
+    "[r] of the column sample; None where it has none"
+    place = np.asarray(table.columns.get("sample", ()))
+    blank = np.array([p is None for p in place], bool)
+    if blank.all(): return None
+    if blank.any(): raise ValueError(
+        f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
+    seen = set()
+    for at in zip(table.owner, place, table.line):
+        if at[:2] in seen: raise ValueError(
+            f"{table.where} {at[2]}: its input has a sample {at[1]} already")
+        seen.add(at[:2])
+    return place.astype(int)
+
+# %% ../../nbs/answers/00_tables.ipynb #81f9d8b3
 def rows_in_order(
     table:AnswerTable,   # Answers to n inputs
     draws:int|None=None, # Most of each; None: all
 )->np.ndarray: # [n, m] rows of the table; −1 where there is none
     "The answers of each input, by sample, or in the order of the rows"
-    place = np.asarray(table.columns.get("sample", ()))
-    blank = np.array([p is None for p in place], bool)
-    if (given := not blank.all()) and blank.any(): raise ValueError(
-        f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
-    order = np.lexsort((place.astype(int), table.owner)) if given else np.argsort(
-        table.owner, kind="stable")
+    place = _places(table)
+    order = np.lexsort((np.arange(len(table.owner)) if place is None else place,
+                        table.owner))
     owner = table.owner[order]
     start = np.searchsorted(owner, np.arange(len(table)))
     at = np.arange(len(owner)) - start[owner]

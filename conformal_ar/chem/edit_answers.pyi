@@ -2,6 +2,7 @@
 import torch
 from .edit_model import EditNet, Memory
 from _typeshed import Incomplete
+from conformal_ar.chem.edit_graphs import CompiledEdits
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ class _State:
     owner: torch.Tensor
     tokens: torch.Tensor
     slots: torch.Tensor
-    past: object
+    past: tuple | dict | None
 
 class EditScripts:
     """An autoregressor over scripts, of which all that end can be applied"""
@@ -25,7 +26,7 @@ class EditScripts:
     takes_floor: Incomplete
     score_rounding: float
     max_target_len: Incomplete
-    def __init__(self, net: object) -> None: ...
+    def __init__(self, net: EditNet | CompiledEdits) -> None: ...
     def encode(self, texts):
         """Token ids of scripts"""
     def decode(self, ids):

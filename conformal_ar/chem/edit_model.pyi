@@ -3,8 +3,9 @@ import numpy as np
 import torch
 from _typeshed import Incomplete
 from dataclasses import dataclass
+from rdkit.Chem import Mol
 from torch import nn
-from typing import NamedTuple
+from typing import Iterable, NamedTuple, Sequence
 
 __all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'script_ids', 'ids_script', 'script_rules', 'FEATURES', 'RELATIONS', 'AtomGraph', 'atom_graph', 'relations', 'batch_graphs', 'EditConfig', 'EditNet', 'Memory', 'next_pointers', 'last_pointers']
 
@@ -17,7 +18,7 @@ KEEP_ID: Incomplete
 
 def script_ids(text: str) -> list[int]:
     """Token ids of a script `text`"""
-def ids_script(ids: object) -> str:
+def ids_script(ids: Iterable[int] | torch.Tensor) -> str:
     """The script of token `ids` [T], of which end and padding are left out"""
 
 class _Prefix(NamedTuple):
@@ -44,11 +45,11 @@ class ScriptRules:
         """Atoms of the pieces that a script names already"""
     def _states(self, p, a):
         """States that an atom may get"""
-    def allowed(self, ids: object) -> np.ndarray:
+    def allowed(self, ids: Sequence[int] | torch.Tensor) -> np.ndarray:
         """Which tokens may come after `ids`; the end wherever a script may stop"""
-    def product(self, ids: object) -> str | None:
-        """What the script of token `ids` gives; None where that is no molecule"""
-    def words(self, ids: object) -> str:
+    def product(self, ids: Iterable[int] | torch.Tensor) -> str | None:
+        """Canonical SMILES that the script of token `ids` gives; None: no molecule"""
+    def words(self, ids: Iterable[int] | torch.Tensor) -> str:
         """The unfinished script of token `ids` in words"""
 
 def script_rules(source: str) -> ScriptRules:
@@ -63,7 +64,7 @@ class AtomGraph(NamedTuple):
     pieces: np.ndarray
     bonds: np.ndarray
 
-def atom_graph(mol: object) -> AtomGraph:
+def atom_graph(mol: Mol) -> AtomGraph:
     """The graph of a source, given as its flat RDKit molecule `mol`, numbered"""
 def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
     """How each two atoms are related
@@ -116,8 +117,8 @@ class _Attention(nn.Module):
 
 class _Rows(NamedTuple):
     """Rows of one token each by their sources; without owner, a source has one row"""
-    owner: torch.Tensor = ...
-    place: torch.Tensor = ...
+    owner: torch.Tensor | None = ...
+    place: torch.Tensor | None = ...
     shape: tuple = ...
     def together(self, x): ...
     def apart(self, x): ...
@@ -159,14 +160,14 @@ class EditNet(nn.Module):
         related: [B, n, n]
         slots: [R, T, S] the last atoms pointed at, newest first; −1 none
         owner: [R] source of each row"""
-    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past: tuple | None = None, owner: torch.Tensor = None, kept: torch.Tensor = None) -> tuple:
+    def forward(self, memory: Memory, tokens: torch.Tensor, slots: torch.Tensor, past: tuple | None = None, owner: torch.Tensor | None = None, kept: torch.Tensor | None = None) -> tuple:
         """Logits of the next tokens: words, then atoms
 
         memory: Of B sources
         tokens: [R, T] after which to go on, the first of all is padding
         slots: [R, T, S] as for slot_codes, each token counted
         past: Keys and values of the tokens before
-        owner: [R] on the host, source of each row; None: a row each
+        owner: [R] on the host: source of a row; None: a row each
         kept: [R] rows of the past; None: all"""
 
 class Memory(NamedTuple):

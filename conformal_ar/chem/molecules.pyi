@@ -4,6 +4,7 @@ from ..search.sets import PredictionSet
 from ..theory.guarantee import Guarantee
 from _typeshed import Incomplete
 from pathlib import Path
+from rdkit.Chem import Mol
 
 __all__ = ['canonical', 'without_salts', 'by_inchi', 'MoleculeSet', 'FORMS', 'same_but_for_pieces', 'pieces_beside', 'molecule_svg', 'picture', 'draw']
 
@@ -37,7 +38,7 @@ def pieces_beside(a: str, b: str) -> str:
 
     a: Canonical SMILES, with dots between pieces
     b: The same"""
-def molecule_svg(mol: object, size: tuple, **marks) -> str:
+def molecule_svg(mol: Mol, size: tuple, **marks) -> str:
     """A molecule as SVG
 
     mol: RDKit molecule

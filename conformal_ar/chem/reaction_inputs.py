@@ -17,7 +17,7 @@ from .edits import ALKALI, flask, ionized
 from .molecules import canonical
 from ..files.csv_jsonl import Input, check_input, check_text
 from ..hf.masks import CleanInputs
-from ..search.autoregressive import optional
+from ..search.autoregressive import Autoregressor, optional
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
@@ -351,7 +351,7 @@ def _known_part(source, ar):
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b44ed874
 def read_source(
     x:Input,   # With SMILES as its text
-    ar:object, # The model that is to read it
+    ar:Autoregressor|None, # The model that is to read it
     **options, # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; `BadReaction` says why it cannot"

@@ -17,7 +17,7 @@ from ..files.csv_jsonl import Input, any_text, at, read_lines
 from ..tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe5
-def read_smi(path:object)->list: # (line from 1, SMILES as it stands there, name)
+def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands there, name)
     "The lines of a file of SMILES, perhaps with names; `path`, or a list of its lines"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)
     for i, line in enumerate(lines, 1):

@@ -99,7 +99,7 @@ class Bench:
         """The task `name`, 'additions' or 'reactions', loaded when first asked for"""
     def n(self, count: int):
         """The usual amount of work, a `count`, times the scale; at least 2"""
-    def alternate(self, task: object, runs, **kwargs):
+    def alternate(self, task: TimedTask, runs, **kwargs):
         """Rounds of functions, within this bench's limits.
         `runs` is name to function, as for the function `alternate`; they run on the device
         of `task`"""

@@ -2,6 +2,7 @@
 import numpy as np
 from ..search.autoregressive import Autoregressor
 from ..search.sets import Hypotheses
+from ..tasks.task import Pool
 from _typeshed import Incomplete
 from pathlib import Path
 from typing import Callable, Sequence
@@ -86,14 +87,14 @@ def additions_passes(model: Autoregressor, folder: str | Path, progress: bool = 
     folder: Where the arrays are kept
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look"""
-def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool = True, pairs: int | None = None, pool: object = None) -> Passes:
+def reactions_passes(model: Autoregressor, folder: str | Path, progress: bool = True, pairs: int | None = None, pool: Pool | None = None) -> Passes:
     """The passes of the reactions task
 
     model: The model
     folder: Where the arrays are kept
     progress: Show progress bars?
     pairs: Only the first of them, for a quick look
-    pool: Reactions; None: those that the shipped split holds out"""
+    pool: Of reactions; None: those that the shipped split holds out"""
 
 TASKS: Incomplete
 TABLES: Incomplete

@@ -4,7 +4,9 @@ from .onnx import Compiled
 from .texts import Texts
 from _typeshed import Incomplete
 from collections.abc import Generator
+from conformal_ar.hf.texts import ModelTokenizer
 from contextlib import contextmanager
+from functools import cached_property
 
 __all__ = ['HFModel', 'no_progress_bar']
 
@@ -18,11 +20,13 @@ class HFModel(Texts):
     steps: Incomplete
     model: Incomplete
     tokenizer: Incomplete
-    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None = None, dtype: torch.dtype = None) -> None:
+    def __init__(self, model: torch.nn.Module, tokenizer: ModelTokenizer, device: str | torch.device | None = None, dtype: torch.dtype | None = None) -> None:
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best for its size
-        dtype: To convert the weights to, in place; None: as they are"""
+        dtype: Of weights, converted in place; None: as is"""
+    @cached_property
+    def _takes(self): ...
     def _check_kind(self, model) -> None:
         """Raise for a model of another kind"""
     def _also_seen(self): ...
@@ -53,6 +57,8 @@ class HFModel(Texts):
     @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""
+    def _cached(self, cache):
+        """A `cache` under the word that the model has for it, which changes in 5.24"""
     @property
     def max_rows(self) -> int:
         """Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"""
@@ -75,7 +81,7 @@ class HFModel(Texts):
         """A copy of now that runs in ONNX Runtime, or on a GPU one that replays its steps.
         `TypeError` for a model that cannot"""
     @classmethod
-    def from_pretrained(cls, name, device=None, dtype: torch.dtype = None, trust_remote_code: bool = False, use_safetensors: bool = True, revision: str = 'main', model_kwargs: dict = None, **kwargs):
+    def from_pretrained(cls, name, device=None, dtype: torch.dtype | None = None, trust_remote_code: bool = False, use_safetensors: bool = True, revision: str = 'main', model_kwargs: dict | None = None, **kwargs):
         """Load a model and its tokenizer
 
         name: Such as additions; or a folder, or a hub id
@@ -84,7 +90,7 @@ class HFModel(Texts):
         trust_remote_code: Run code that the folder or the hub brings?
         use_safetensors: None takes pickled weights too, for want of others
         revision: Branch, tag or commit on the hub
-        model_kwargs: Of the model's from_pretrained: quantization_config, ..."""
+        model_kwargs: Of its from_pretrained, such as quantization_config"""
     def fingerprint(self) -> str:
         """SHA-256 of weights, dtype, configuration and tokenizer"""
 

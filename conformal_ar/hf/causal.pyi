@@ -5,6 +5,7 @@ from .adapter import HFModel
 from .onnx import Compiled
 from .texts import Texts
 from _typeshed import Incomplete
+from conformal_ar.hf.texts import ModelTokenizer
 from functools import cached_property
 from transformers import AutoModelForCausalLM, DynamicCache
 from typing import NamedTuple
@@ -30,15 +31,13 @@ class HFCausal(PromptTexts, HFModel):
     share: bool
     compiled_as = CompiledPrompts
     chat: Incomplete
-    def __init__(self, model: torch.nn.Module, tokenizer: object, device: str | torch.device | None = None, dtype: torch.dtype = None, chat: bool | dict = False) -> None:
+    def __init__(self, model: torch.nn.Module, tokenizer: ModelTokenizer, device: str | torch.device | None = None, dtype: torch.dtype | None = None, chat: bool | dict = False) -> None:
         """model: Of transformers, such as a LlamaForCausalLM
         tokenizer: Its tokenizer
         device: Such as cuda; None: the best
-        dtype: To convert the weights to, in place; None: as they are
+        dtype: Of weights, converted in place; None: as is
         chat: Put inputs into the chat template? Or its arguments"""
     def _check_kind(self, model) -> None: ...
-    @cached_property
-    def _takes(self): ...
     @cached_property
     def _first(self): ...
     def _find_tokens(self) -> None: ...
@@ -66,8 +65,8 @@ class CausalState(NamedTuple):
     cache: DynamicCache
     mask: torch.Tensor
     used: np.ndarray
-    prompt: DynamicCache = ...
-    owner: np.ndarray = ...
+    prompt: DynamicCache | None = ...
+    owner: np.ndarray | None = ...
 
 def model_by_name(name: str, device: str | None = None, dtype: str | None = None, engine: str | None = None):
     """A model of the kind that its configuration names; no code is run

@@ -3,6 +3,7 @@ import numpy as np
 from .precision import ROUNDING
 from .texts import Texts
 from _typeshed import Incomplete
+from conformal_ar.hf.graphs import DecoderGraphs, Seq2SeqGraphs
 from typing import NamedTuple
 
 __all__ = ['has_onnx', 'chosen_engine', 'GraphRun', 'Engine', 'Compiled', 'FILES', 'files_hash', 'open_compiled']
@@ -29,7 +30,7 @@ class Engine:
     """Reader and step of a model, with as many threads as PyTorch has now"""
     graphs: Incomplete
     _threads: Incomplete
-    def __init__(self, graphs: object) -> None: ...
+    def __init__(self, graphs: Seq2SeqGraphs | DecoderGraphs) -> None: ...
     def __getstate__(self): ...
     def __repr__(self) -> str: ...
     _runs: Incomplete
@@ -48,9 +49,9 @@ class Compiled(Texts):
     device: Incomplete
     score_rounding = ROUNDING
     vocab_size: Incomplete
-    def __init__(self, texts: Texts, graphs: object, fingerprint: str) -> None:
+    def __init__(self, texts: Texts, graphs: Seq2SeqGraphs | DecoderGraphs, fingerprint: str) -> None:
         """texts: Whose tokenizer and special tokens it has
-        graphs: With the methods reader and step
+        graphs: Of the same model
         fingerprint: Of the model"""
     def fingerprint(self) -> str: ...
     def __repr__(self) -> str: ...

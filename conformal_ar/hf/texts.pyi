@@ -3,6 +3,7 @@ import numpy as np
 import torch
 from _typeshed import Incomplete
 from pathlib import Path
+from transformers import PreTrainedTokenizerBase
 from typing import Callable, Sequence
 
 __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'pad_rows', 'Texts', 'Ids', 'start_ids', 'check_tokens', 'row_tokens', 'lay_rows']
@@ -34,6 +35,7 @@ class PlainTokenizer:
     def decode(self, ids, **kwargs): ...
     def batch_decode(self, rows: Sequence, **kwargs):
         """Texts of `rows` of ids [R], special tokens left out"""
+ModelTokenizer = PreTrainedTokenizerBase | PlainTokenizer
 
 def own_tokenizer(folder: str | Path, plain: bool = False) -> PlainTokenizer | None:
     """The tokenizer of this package that a folder names; `ValueError` for what is none
@@ -42,7 +44,7 @@ def own_tokenizer(folder: str | Path, plain: bool = False) -> PlainTokenizer | N
     plain: One of the library, too, without transformers?"""
 def shipped_models() -> dict:
     """The models that come with the package"""
-def token_ids(tokenizer: object, texts: list, target: bool = False) -> list:
+def token_ids(tokenizer: ModelTokenizer, texts: list, target: bool = False) -> list:
     """Token ids of texts, by the tokenizer's shortcut if it has one
 
     tokenizer: Of the model
@@ -115,15 +117,15 @@ class Texts:
 class Ids(tuple):
     """Token ids of an input, in place of its text"""
 
-def start_ids(tokenizer: object) -> list:
+def start_ids(tokenizer: ModelTokenizer) -> list:
     """What a tokenizer puts before a text
 
-    tokenizer: Of transformers"""
+    tokenizer: Of the model"""
 def check_tokens(ids: torch.Tensor, inputs: list, vocab_size: int):
     """`ids` [B, L]; `ValueError` unless they are a row of known tokens for each input.
     Of `inputs` [B]; ids are from 0 and below `vocab_size`; `TypeError` unless they are
     a tensor of whole numbers"""
-def row_tokens(rows: object, tokens: object, n: int, vocab_size: int):
+def row_tokens(rows: Sequence[int] | torch.Tensor, tokens: Sequence[int] | torch.Tensor, n: int, vocab_size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
     `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
     shapes or none"""

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from transformers import PreTrainedTokenizerBase
 from typing import Iterator, NamedTuple, Sequence
 from urllib.request import HTTPRedirectHandler
+from vllm import LLM
 
 __all__ = ['EngineError', 'VLLMServer', 'VLLMCausal']
 
@@ -66,8 +67,8 @@ class VLLMCausal(HFCausal):
     most: Incomplete
     given: Incomplete
     ends: Incomplete
-    def __init__(self, engine: object, tokenizer: PreTrainedTokenizerBase | None = None, *, chat: bool | dict = False, end_token_ids: list | None = None, first: int = 20, version: str = '') -> None:
-        """engine: The LLM of vLLM, or a VLLMServer
+    def __init__(self, engine: LLM | VLLMServer, tokenizer: PreTrainedTokenizerBase | None = None, *, chat: bool | dict = False, end_token_ids: list | None = None, first: int = 20, version: str = '') -> None:
+        """engine: vLLM in this process, or behind a server
         tokenizer: Of the model; None: that of LLM
         chat: Put inputs into the chat template? Or its arguments
         end_token_ids: What ends a sequence; None: as the model says

@@ -8,10 +8,10 @@ from typing import Hashable, Sequence
 
 __all__ = ['choose_max_len', 'DynamicConformalBeams']
 
-def choose_max_len(lengths: Sequence[int], quantile: float = 0.999) -> int:
+def choose_max_len(lengths: Sequence[int] | np.ndarray, quantile: float = 0.999) -> int:
     """A maximum length for decoding (Deutschmann et al. 2024, section 6)
 
-    lengths: Lengths in tokens, of other targets than in calibration
+    lengths: In tokens, of other targets than in calibration
     quantile: Share of the lengths that fit, in (0, 1]"""
 
 class DynamicConformalBeams(Procedure):

@@ -65,7 +65,7 @@ def _parsed(path):
     corrupt = ValueError(f"{path} is packed (zip, gzip): unpack it first" if packed else
                          f"{path} is corrupt; calibrate again and save")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise corrupt from None
