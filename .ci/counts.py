@@ -140,9 +140,8 @@ def main():
     print(f"private names used in other modules: {len(private)}; public parameters: {every}, without a type {len(untyped)}, "
           f"not described {len(undescribed)}")
     if sys.argv[1:] == ["--names"]: print(*untyped, *undescribed, sep="\n")
-    if private: wrong.append("private names")
-    if untyped: wrong.append("public parameters without a type")
-    if undescribed: wrong.append("public parameters that are not described")
+    found = {"private names": private, "public parameters without a type": untyped, "public parameters that are not described": undescribed}
+    wrong += [what for what in found if found[what]]
     if wrong: print(f"above a limit: {', '.join(wrong)}")
     sys.exit(bool(wrong))
 
