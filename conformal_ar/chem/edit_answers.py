@@ -61,9 +61,13 @@ class EditScripts:
 
     def check(self, inputs):
         "Raise for the first source that cannot be read"
-        for source in inputs:
-            check_source(str(source)) # the rules refuse what is no text
-            script_rules(source)
+        for i, source in enumerate(inputs):
+            try:
+                check_source(str(source)) # the rules refuse what is no text
+                script_rules(source)
+            except (TypeError, ValueError) as e:
+                of = f"input {i}: "*(len(inputs) > 1)
+                raise type(e)(f"{of}{e}") from None
 
     def fingerprint(self):
         "SHA-256 of sizes and weights"

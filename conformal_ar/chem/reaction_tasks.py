@@ -41,7 +41,8 @@ FORMATS[:0] = [Format(*f) for f in (
      rb"(\s*#[^\n]*\n)*\s*@<TRIPOS>|HETATM|ATOM  |HEADER  |COMPND  "
      rb"|data_\S*\s*\n\s*(_|#|loop_)|\d+ *\n[^\n]*\n *[A-Z][a-z]?( +-?\d[\d.e-]*){3}\s",
      "coordinates of atoms: save it as SD file, or write SMILES"),
-    (f"| {' '.join(STRUCTURES)}", rb"\$R(XN|DFILE)|([^\n]*\n){3}[^\n]{33,}V[23]000",
+    (f"| {' '.join(STRUCTURES)}",
+     rb"\$R(XN|DFILE)|(?!PK)([^\n]*\n){3}[^\n]{33,}V[23]000",
      "structures: call it .sdf, .mol, .rxn or .rdf"))]
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #63fc340d

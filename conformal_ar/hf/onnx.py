@@ -47,6 +47,7 @@ class GraphRun:
         graph:bytes, # A serialised model
         threads:int, # Within an operation
     ):
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") # of its builds from 1.32 on
         import onnxruntime as ort
         how = ort.SessionOptions()
         how.intra_op_num_threads, how.inter_op_num_threads = threads, 1
