@@ -10,12 +10,13 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections import Counter
 
 import house
 import stubs
 
-# What is reached; these only go down.
-LIMITS = {"exported names that nobody else uses": 14, "modules of a predict": 12, "modules of a calibrate": 16,
+# What is reached; these only go down. (Names were 14 while words of our tools passed for uses of three of them.)
+LIMITS = {"exported names that nobody else uses": 17, "modules of a predict": 12, "modules of a calibrate": 16,
           "modules of a reaction": 17, "class names that mean two things": 0, "parameters of the command line": 45}
 BOOK = dict(pages=43, hours=8.0, hour=30) # the main part, whose aim was 45 pages and 9 hours; minutes of the one-hour path, hidden cells counted; its aim was 45
 
@@ -38,7 +39,7 @@ def unused_names():
     "Exported names that stand in no code but that of their own page"
     def words(text): return {*re.findall(r"\w+", text)}
     pages = {f"{o.parent.name}.{o.stem[3:]}": words(house.code(o)) for o in house.pages()}
-    more = [*(house.root/".ci").glob("*.py"), *map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))]
+    more = map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))
     others = words("\n".join(o.read_text(encoding="utf-8") for o in more))
     return [f"{module}.{name}" for module, path in house.modules().items() for name in listed(house.tree_of(path))
             if name not in others and not any(name in found for page, found in pages.items() if page != module)]
@@ -127,9 +128,9 @@ def main():
         print(f"{what}: {len(found)}, at most {LIMITS[what]}")
         if len(found) > LIMITS[what]: wrong.append(what)
         if sys.argv[1:] == ["--names"]: print(*found, sep="\n")
-    rooms = {room: 0 for room in house.ROOMS}
+    rooms = Counter()
     for name, path in house.modules().items(): rooms[name.split(".")[0]] += len(code_lines(path.read_text(encoding="utf-8")))
-    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {sum(rooms.values()):,} in all")
+    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {rooms.total():,} in all")
     for part, paths in house.parts().items():
         n = sum(house.minutes(o, every=part == "one hour") for o in paths) # of the hour hidden cells, too
         print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
@@ -139,9 +140,8 @@ def main():
     print(f"private names used in other modules: {len(private)}; public parameters: {every}, without a type {len(untyped)}, "
           f"not described {len(undescribed)}")
     if sys.argv[1:] == ["--names"]: print(*untyped, *undescribed, sep="\n")
-    if private: wrong.append("private names")
-    if untyped: wrong.append("public parameters without a type")
-    if undescribed: wrong.append("public parameters that are not described")
+    found = {"private names": private, "public parameters without a type": untyped, "public parameters that are not described": undescribed}
+    wrong += [what for what in found if found[what]]
     if wrong: print(f"above a limit: {', '.join(wrong)}")
     sys.exit(bool(wrong))
 

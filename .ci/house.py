@@ -11,7 +11,6 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
-ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # in the order of .importlinter
 
 def pages(): return sorted(o for o in nbs.rglob("*.ipynb") if not any(part[0] in "_." for part in o.relative_to(nbs).parts))
 

@@ -70,7 +70,8 @@ def commands():
     return {
         "Names are defined and used, imports sorted.": [*command("ruff"), "check", "--no-cache", "--output-format", "concise"],
         "Modules import only what .importlinter lets them, and never in a circle.": [*command("lint-imports"), "--no-cache", "--no-logo"],
-        "Every public name loads, what pages import is there, and the core loads no heavy library.": [sys.executable, "-c", f"{LIGHT}\n{house.imported()}"],
+        "Every public name loads, and the core loads no heavy library.": [sys.executable, "-c", LIGHT],
+        "What pages import of the package is there.": [sys.executable, "-c", house.imported()],
         "The types of the method's modules, the README's and the guides' code are right, as editors see them.": [sys.executable, ".ci/type_check.py"],
         "The house is clear by its counts.": [sys.executable, ".ci/counts.py"]}
 
