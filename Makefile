@@ -12,7 +12,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-more test-gpu test-vllm test-settings test-versions lab export clean-notebooks readme results docs check-docs build clean
+.PHONY: help demo test test-more test-gpu test-vllm test-settings test-versions mutants lab export clean-notebooks readme results docs check-docs build clean
 help:                    ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
@@ -41,6 +41,18 @@ test-versions: .venv/dev ## run them with the lowest and the newest versions, an
 	$(BIN)/python .ci/versions.py lowest
 	$(BIN)/python .ci/versions.py newest
 	$(BIN)/python .ci/versions.py transformers
+
+MODULE ?= theory/conformal
+PAGES ?= $(notdir $(MODULE))
+N ?= 100
+mutants: .venv/mutants   ## break a copy of MODULE=search/beams in N=100 small ways, one at a time; names those that PAGES="beams levelsets" do not notice
+	rm -rf .venv/copy && mkdir -p .venv/copy/mutants && cp -r .ci nbs conformal_ar settings.ini .venv/copy
+	cd .venv/copy && export PATH="$(CURDIR)/$(BIN):$$PATH" && python .ci/test.py $(PAGES) \
+	  && mutate conformal_ar/$(MODULE).py python .ci/mutants.rules --mutantDir mutants > mutants.log \
+	  && ls mutants | shuf -n $(N) --random-source=mutants.log > sample \
+	  && analyze_mutants conformal_ar/$(MODULE).py "nbdev_update --fname conformal_ar/$(MODULE).py && python .ci/test.py $(PAGES)" \
+	       --mutantDir mutants --fromFile sample --timeout 300 \
+	  && for o in $$(cat notkilled.txt); do echo "lives: $$o"; diff conformal_ar/$(MODULE).py mutants/$$o || true; done
 
 lab: .venv/lab           ## open the notebooks in JupyterLab; LAB=--no-browser on a machine far away
 	PYTHONPATH="$(CURDIR)" $(BIN)/jupyter lab $(LAB) nbs
@@ -95,6 +107,10 @@ node_modules:            # RDKit for the field on the front page, and axe to che
 .venv/more: .venv/dev
 	$(INSTALL) playwright  # drives the browser that is there
 	-$(INSTALL) "ray[data]" # without it the cells that need a cluster are skipped
+	@touch $@
+
+.venv/mutants: .venv/dev
+	$(INSTALL) universalmutator
 	@touch $@
 
 .venv/vllm: .venv/created # vLLM pins its own torch; what comes along with that is not needed, and fails where it does not match

@@ -54,17 +54,15 @@ def search_script():
 PICTURE = "https://conformal-ar.github.io/conformal_ar/figures/index-social.png"
 CHANGES = { # in each page
     r'(<meta (?:property|name)="(?:og|twitter):image" content=")[^"]*': rf"\g<1>{PICTURE}", # Quarto takes the first of the page, or a path beside it
-    r"darkModeDefault \? 'alternate' : 'default'": "matchMedia('(prefers-color-scheme: dark)').matches ? 'alternate' : 'default'", # until its toggle is used
     r'<script src="https://cdnjs[^>]*></script>\n?': "", # for widgets, which no page has
     r'<script type="application/javascript">define\(.jquery.[^<]*</script>\n?': ""}
 
 def pages():
-    "Links to any page show the one picture, it is dark where the reader's system is, and loads nothing from other hosts"
+    "Links to any page show the one picture, and it loads nothing from other hosts"
     for path in site.rglob("*.html"):
-        text = new = path.read_text(encoding="utf-8")
-        for theirs, ours in CHANGES.items(): new = re.sub(theirs, ours, new)
-        if new != text: path.write_text(new, encoding="utf-8")
-        assert "quarto-color-scheme-toggle" not in new or "prefers-color-scheme: dark)').matches ?" in new, "Quarto's switch of colours has changed: see localAlternateSentinel"
+        text = path.read_text(encoding="utf-8")
+        for theirs, ours in CHANGES.items(): text = re.sub(theirs, ours, text)
+        path.write_text(text, encoding="utf-8")
 
 if __name__ == "__main__":
     field(site/"try")

@@ -10,11 +10,13 @@ import re
 import subprocess
 import sys
 import tokenize
+from collections import Counter
 
 import house
+import stubs
 
-# What is reached; these only go down.
-LIMITS = {"exported names that nobody else uses": 14, "modules of a predict": 12, "modules of a calibrate": 16,
+# What is reached; these only go down. (Names were 14 while words of our tools passed for uses of three of them.)
+LIMITS = {"exported names that nobody else uses": 17, "modules of a predict": 12, "modules of a calibrate": 16,
           "modules of a reaction": 17, "class names that mean two things": 0, "parameters of the command line": 45}
 BOOK = dict(pages=43, hours=8.0, hour=30) # the main part, whose aim was 45 pages and 9 hours; minutes of the one-hour path, hidden cells counted; its aim was 45
 
@@ -36,9 +38,8 @@ def listed(tree):
 def unused_names():
     "Exported names that stand in no code but that of their own page"
     def words(text): return {*re.findall(r"\w+", text)}
-    def code(path): return "\n".join(house.source(c) for c in house.cells(path) if c["cell_type"] == "code")
-    pages = {f"{o.parent.name}.{o.stem[3:]}": words(code(o)) for o in house.pages()}
-    more = [*(house.root/".ci").glob("*.py"), *map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))]
+    pages = {f"{o.parent.name}.{o.stem[3:]}": words(house.code(o)) for o in house.pages()}
+    more = map(house.root.joinpath, ("README.md", "CONTRIBUTING.md", "setup.py", "conformal_ar/__init__.py"))
     others = words("\n".join(o.read_text(encoding="utf-8") for o in more))
     return [f"{module}.{name}" for module, path in house.modules().items() for name in listed(house.tree_of(path))
             if name not in others and not any(name in found for page, found in pages.items() if page != module)]
@@ -57,7 +58,7 @@ def command_parameters():
     "Parameters of commands, each that several share once; those that tasks bring are theirs"
     shared = next(n.value.keywords for n in ast.walk(house.tree_of(house.package/"cli/command_line.py"))
                   if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "SHARED")
-    return [f"shared {o.arg}" for o in shared] + [f"{n.name} {a.arg}" for module, path in house.modules().items() if house.room(module) == "cli" for n in ast.walk(house.tree_of(path))
+    return [f"shared {o.arg}" for o in shared] + [f"{n.name} {a.arg}" for module, path in house.modules().items() if module.split(".")[0] == "cli" for n in ast.walk(house.tree_of(path))
             if isinstance(n, ast.FunctionDef) and any(re.match(r"app\.(command|callback)\b", ast.unparse(d)) for d in n.decorator_list)
             for a in n.args.args if a.arg not in ("ctx", "asked", "given")]
 
@@ -86,12 +87,6 @@ def modules_passed():
     if run.returncode: sys.exit(run.stderr)
     return json.loads(run.stdout.splitlines()[-1])
 
-def parts():
-    "Name of a part of the book -> its pages, as nbs/sidebar.yml has them: what is not in the appendix is the main part"
-    main, appendix = house.sidebar()
-    hour = main.partition("One hour")[2].partition("- section")[0]
-    return dict(zip(("one hour", "book", "appendix"), map(house.listed_pages, (hour, main, appendix))))
-
 def crossing():
     "Private names that one module takes from another"
     return [(name, a.name) for name, path in house.modules().items() for n in ast.walk(house.tree_of(path))
@@ -110,9 +105,7 @@ def parameters():
     "Public parameters: how many, annotated, and which are not described; both may stand where another class has the same method"
     found, known = [], set()
     for module, path in house.modules().items():
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        comments = {t.start[0] for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type == tokenize.COMMENT}
+        tree, comments = house.tree_of(path), stubs.comments(path.read_text(encoding="utf-8"))
         of_class = {m: ast.get_docstring(c) or "" for c in ast.walk(tree) if isinstance(c, ast.ClassDef) for m in c.body}
         for n in public_functions(tree):
             command = any(".command(" in ast.unparse(d) for d in n.decorator_list) # its options have a help
@@ -135,10 +128,10 @@ def main():
         print(f"{what}: {len(found)}, at most {LIMITS[what]}")
         if len(found) > LIMITS[what]: wrong.append(what)
         if sys.argv[1:] == ["--names"]: print(*found, sep="\n")
-    rooms = {room: 0 for room in house.ROOMS}
-    for name, path in house.modules().items(): rooms[house.room(name)] += len(code_lines(path.read_text(encoding="utf-8")))
-    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {sum(rooms.values()):,} in all")
-    for part, paths in parts().items():
+    rooms = Counter()
+    for name, path in house.modules().items(): rooms[name.split(".")[0]] += len(code_lines(path.read_text(encoding="utf-8")))
+    print("lines of code: " + ", ".join(f"{room} {n:,}" for room, n in rooms.items()) + f"; {rooms.total():,} in all")
+    for part, paths in house.parts().items():
         n = sum(house.minutes(o, every=part == "one hour") for o in paths) # of the hour hidden cells, too
         print(f"{part}: {len(paths)} pages, {n:.0f} minutes ({n/60:.1f} hours)")
         if part == "one hour" and n > BOOK["hour"] or part == "book" and (len(paths) > BOOK["pages"] or n > 60*BOOK["hours"]): wrong.append(part)
@@ -147,9 +140,8 @@ def main():
     print(f"private names used in other modules: {len(private)}; public parameters: {every}, without a type {len(untyped)}, "
           f"not described {len(undescribed)}")
     if sys.argv[1:] == ["--names"]: print(*untyped, *undescribed, sep="\n")
-    if private: wrong.append("private names")
-    if untyped: wrong.append("public parameters without a type")
-    if undescribed: wrong.append("public parameters that are not described")
+    found = {"private names": private, "public parameters without a type": untyped, "public parameters that are not described": undescribed}
+    wrong += [what for what in found if found[what]]
     if wrong: print(f"above a limit: {', '.join(wrong)}")
     sys.exit(bool(wrong))
 

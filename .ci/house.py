@@ -1,23 +1,16 @@
-"""Checks of the house: which notebook writes which module, what imports what, and how pages are built.
+"""Checks of the house: which notebook writes which module, and how pages are built.
 
 `.ci/test.py` runs them with the notebooks, `python .ci/house.py` alone.
 """
 import ast
 import json
-import os
 import re
 import sys
-import warnings
 from collections import Counter
 from pathlib import Path
 
-from nbdev.config import get_config
-from nbdev.process import NBProcessor
-from nbdev.processors import FilterDefaults
-
 root = Path(__file__).resolve().parent.parent
 nbs, package = root/"nbs", root/"conformal_ar"
-ROOMS = "theory files search procedures decisions answers hf jobs tasks chem experiments cli".split() # in the order of .importlinter
 
 def pages(): return sorted(o for o in nbs.rglob("*.ipynb") if not any(part[0] in "_." for part in o.relative_to(nbs).parts))
 
@@ -30,6 +23,12 @@ def cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 def source(cell): return "".join(cell["source"])
 
+def code(path): return "\n".join(source(c) for c in cells(path) if c["cell_type"] == "code")
+
+def every(kind):
+    "Of every cell of a kind: its page, where it stands, its text"
+    return [(path, f"{path.name}, cell {i}", source(c)) for path in pages() for i, c in enumerate(cells(path)) if c["cell_type"] == kind]
+
 def modules():
     "Module name -> path, of all that notebooks export."
     paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "_modidx.py"))
@@ -37,22 +36,14 @@ def modules():
 
 def tree_of(path): return ast.parse(path.read_text(encoding="utf-8"))
 
-def python_of(cell): return re.sub(r"(?m)^[%!].*$", "", source(cell)) # without magics
+def python_of(text): return re.sub(r"(?m)^[%!].*$", "", text) # without magics
 
-def code_trees(path):
-    "Number, text and syntax tree of each code cell"
-    return [(i, text, ast.parse(text)) for i, c in enumerate(cells(path)) if c["cell_type"] == "code" for text in [python_of(c)]]
+def is_import(n): return isinstance(n, (ast.Import, ast.ImportFrom))
 
-def processed(path):
-    "A notebook after nbdev's processors that neither run nor link anything, and what they warn of"
-    os.chdir(root) # where nbdev looks for its settings
-    get_config.cache_clear()
-    procs = [o for o in FilterDefaults().base_procs() if o.__name__ not in ("add_show_docs", "exec_show_docs", "add_links", "populate_language")]
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        proc = NBProcessor(path, procs=procs)
-        proc.process()
-    return proc.nb, [str(w.message).splitlines()[0] for w in said if issubclass(w.category, UserWarning)]
+def imported():
+    "Imports of the package in pages, as Python"
+    found = (n for *_, text in every("code") for n in ast.walk(ast.parse(python_of(text))) if isinstance(n, ast.ImportFrom))
+    return "\n".join(sorted({ast.unparse(n) for n in found if (n.module or "").startswith("conformal_ar.")}))
 
 def say(wrong, how):
     wrong = sorted(wrong)
@@ -70,44 +61,13 @@ def check_names():
     say(wrong, "rename them: the site strips the digits")
 
 def check_modules():
-    "Every module has its own notebook in the folder of the same name, and is named like it."
-    writers = {}
-    for path in pages():
-        exports = [line for c in cells(path) for line in source(c).splitlines() if c["cell_type"] == "code" and line.startswith("#|")]
-        own = [line.split()[2] for line in exports if line.startswith("#| default_exp ")]
-        for name in own + [m[1] for line in exports if (m := re.match(r"#\| *exports?i? +(\S+)", line))]:
-            writers.setdefault(name, []).append(f"{path.parent.name}.{path.stem[3:]}")
-    wrong = [f"{name}: {', '.join(w)}" for name, w in writers.items() if w != [name]]
-    wrong += [f"{name}: no notebook" for name in modules().keys() - writers.keys()]
-    wrong += [f"{name}: no module" for name in writers.keys() - modules().keys()]
-    say(wrong, "one notebook writes one module, both named alike")
-
-def room(name): return name.split(".")[0]
-
-def check_imported():
-    "What pages import of the package is there: a module of that name, with such a name in it."
-    def stored(n): return [n.id] if isinstance(n, ast.Name) else [n.name] if hasattr(n, "name") else [a.asname or a.name for a in getattr(n, "names", ()) if isinstance(a, ast.alias)]
-    names = {name: {o for n in ast.walk(tree_of(path)) for o in stored(n)} for name, path in modules().items()}
-    wrong = []
-    for path in pages():
-        for n in (n for *_, tree in code_trees(path) for n in ast.walk(tree)):
-            if not isinstance(n, ast.ImportFrom) or not (n.module or "").startswith("conformal_ar."): continue
-            module = n.module.removeprefix("conformal_ar.")
-            there = names.get(module) or {o.rpartition(".")[2] for o in names if room(o) == module}
-            wrong += [f"{path.name}: {n.module} has no {a.name}" for a in n.names if a.name not in there]
-    say(wrong, "pages that were merged, or names that moved")
-
-def check_patches():
-    "A method is patched only in the module of its class, or methods depend on who imports what."
-    wrong = []
-    for name, path in modules().items():
-        body = tree_of(path).body
-        own = {n.name for n in body if isinstance(n, ast.ClassDef)}
-        for n in body:
-            if not isinstance(n, ast.FunctionDef) or not any(re.match(r"patch\b", ast.unparse(d)) for d in n.decorator_list): continue
-            classes = {o.id for o in ast.walk(n.args.args[0].annotation or n.args.args[0]) if isinstance(o, ast.Name)}
-            if not classes or classes - own: wrong.append(f"{name}: {n.name} of {', '.join(classes - own) or 'no class'}")
-    say(wrong, "write functions instead")
+    "Every module has its own notebook in the folder of the same name, is named like it, and imports others by relative imports."
+    written = {(path, name) for path in pages() for name in re.findall(r"(?m)^#\| *(?:default_exp|exports?i?) +(\S+)", code(path))}
+    wrong = [f"{path.relative_to(nbs)} writes {name}" for path, name in written if name != f"{path.parent.name}.{path.stem[3:]}"]
+    wrong += [f"{name}: no notebook" for name in modules().keys() - {name for _, name in written}]
+    wrong += [f"{name}: {ast.unparse(n)}" for name, path in modules().items() for n in tree_of(path).body
+              if isinstance(n, ast.ImportFrom) and not n.level and n.module.startswith("conformal_ar")]
+    say(wrong, "one notebook writes one module, both named alike; each import stands on one line, in a cell marked export")
 
 def check_titles():
     "A title cell has the title, one line that describes the page, and front matter; prose there vanishes from the site."
@@ -120,62 +80,42 @@ def check_titles():
 
 def check_links():
     "Every link between notebooks resolves, and no notebook is named that is not there."
-    here, wrong = {o.name for o in pages()}, []
-    for path in pages():
-        for i, c in enumerate(cells(path)):
-            if c["cell_type"] == "code": continue
-            text = source(c)
-            wrong += [f"{path.name}, cell {i}: {o}" for o in re.findall(r"\]\(([\w./-]+\.ipynb)(?:#[\w-]*)?\)", text) if not (path.parent/o).is_file()]
-            found = [f"{o}.ipynb" for o in re.findall(r"(?<![\w./])\d\d_[a-z]\w{3,}(?=\]|`|\.ipynb)", text)]
-            wrong += [f"{path.name}, cell {i}: {o}" for o in dict.fromkeys(found) if o not in here]
+    here, wrong = {o.stem for o in pages()}, []
+    for path, where, text in every("markdown"):
+        wrong += [f"{where}: {o}" for o in re.findall(r"\]\(([\w./-]+\.ipynb)(?:#[\w-]*)?\)", text) if not (path.parent/o).is_file()]
+        wrong += [f"{where}: {o}" for o in {*re.findall(r"(?<![\w./])\d\d_[a-z]\w{3,}(?=\]|`|\.ipynb)", text)} - here]
     say(wrong, "no such notebook")
 
-def is_import(n): return isinstance(n, (ast.Import, ast.ImportFrom))
-
-def check_imports_alone():
-    "Imports stand in cells of their own: the documentation runs every cell that imports."
+def check_cells():
+    "Imports stand in cells of their own, which the documentation runs; no other line has more than 88 columns, which is what it shows."
     wrong = []
-    for path in pages():
-        for i, text, tree in code_trees(path):
-            if "nbdev_export(" in text or re.search(r"(?m)^#\| *eval: *false", text): continue
-            shown = re.search(r"(?m)^#\| *export", text) # these run anyway, and may import in functions
-            mixed = any(map(is_import, tree.body if shown else ast.walk(tree)))
-            if mixed and not all(map(is_import, tree.body)): wrong.append(f"{path.name}, cell {i}: {text.splitlines()[0]}")
-    say(wrong, "split these cells")
+    for _, where, text in every("code"):
+        lines = [o for o in text.splitlines() if not re.match(r"#\||from \S+ import|import ", o)]
+        wrong += [f"{where}: {len(o)} columns: {o.strip()[:60]}" for o in lines if len(o) > 88]
+        if "nbdev_export(" in text or re.search(r"(?m)^#\| *eval: *false", text): continue
+        tree = ast.parse(python_of(text))
+        exported = re.search(r"(?m)^#\| *export", text) # these run anyway, and may import in functions
+        mixed = any(map(is_import, tree.body if exported else ast.walk(tree)))
+        if mixed and not all(map(is_import, tree.body)): wrong.append(f"{where}: imports {text.splitlines()[0]}")
+    say(wrong, "split these cells, wrap these lines")
 
-def check_processors():
-    "nbdev's processors keep all that readers should see."
-    wrong = []
-    for path in pages():
-        nb, said = processed(path)
-        left = "\n".join(o.source for o in nb.cells)
-        prose = [o for c in cells(path)[1:] if c["cell_type"] == "markdown" for o in source(c).splitlines() if o.strip() and not o.startswith(":::")]
-        lost = [o[:60] for o in prose if o.strip()[:40].split("`")[0].split("[")[0].strip() not in left]
-        wrong += [f"{path.name}: {o}" for o in said] + [f"{path.name}: prose is dropped: {o}" for o in lost]
-    say(wrong, "see what nbdev's processors do with these cells")
-
-def check_columns():
-    "No line of code has more than 88 columns, which is what the site shows without scrolling; imports are folded."
-    wrong = []
-    for path in pages():
-        for i, c in enumerate(cells(path)):
-            lines = [o for o in source(c).splitlines() if not re.match(r"#\||from \S+ import|import ", o)] if c["cell_type"] == "code" else []
-            wrong += [f"{path.name}, cell {i}: {len(o)} columns: {o.strip()[:60]}" for o in lines if len(o) > 88]
-    say(wrong, "wrap these lines")
-
-def shown(cell): return not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(cell))
-
-def sidebar():
-    "The text of nbs/sidebar.yml up to the appendix, and that of the appendix"
-    return (nbs/"sidebar.yml").read_text(encoding="utf-8").split("section: Appendix")
+def check_outputs():
+    "No error stands among the outputs."
+    say({path.name for path in pages() for c in cells(path) for o in c.get("outputs", ()) if o["output_type"] == "error"}, "run these notebooks again")
 
 def listed_pages(text):
     "Pages that a part of the sidebar lists, each once"
     return [nbs/o for o in dict.fromkeys(re.findall(r"[\w/]+\.ipynb", text))]
 
-def appendix():
-    "Pages of the sidebar's appendix, which are looked up rather than read"
-    return {*listed_pages(sidebar()[1])}
+def parts():
+    "Part of the book -> its pages, as nbs/sidebar.yml has them: the main part, of which the hour is one, and the appendix, which is looked up"
+    main, appendix = (nbs/"sidebar.yml").read_text(encoding="utf-8").split("section: Appendix")
+    hour = main.partition("One hour")[2].partition("- section")[0]
+    return {name: listed_pages(text) for name, text in {"one hour": hour, "book": main, "appendix": appendix}.items()}
+
+def check_sidebar():
+    "The documentation's sidebar lists every notebook, and nothing else."
+    say(map(str, {o for part in parts().values() for o in part} ^ {*pages()}), "edit nbs/sidebar.yml")
 
 def open_cells(path):
     "What the site shows at first: no hidden cells, nothing in a callout that is folded"
@@ -183,55 +123,42 @@ def open_cells(path):
     for c in cells(path):
         text = source(c) if c["cell_type"] != "code" else ""
         folded |= 'collapse="true"' in text
-        if shown(c) and not folded: yield c
+        if not folded and not re.search(r"(?m)^#\| *(hide|default_exp)\b", source(c)): yield c
         folded &= not re.search(r"(?m)^:::$", text)
 
-def minutes(path, every=False):
-    "Of reading what the site shows of a page, or every cell but imports, at 220 words or 25 lines of code a minute"
-    found = cells(path) if every else [*open_cells(path)]
-    words = sum(len(source(c).split()) for c in found if c["cell_type"] != "code")
-    return words/220 + sum(code_lines(c) for c in found if not only_imports(c))/25
-
-def only_imports(cell): return cell["cell_type"] == "code" and all(map(is_import, ast.parse(python_of(cell)).body))
+def only_imports(cell): return cell["cell_type"] == "code" and all(map(is_import, ast.parse(python_of(source(cell))).body))
 
 def code_lines(cell):
-    if cell["cell_type"] != "code": return 0
+    "Lines of code, of which a docstring is one; none of a cell that only imports"
+    if cell["cell_type"] != "code" or only_imports(cell): return 0
     return sum(bool(o.strip()) and not o.startswith("#|") for o in source(cell).splitlines())
+
+def minutes(path, every=False):
+    "Of reading what the site shows of a page, or every cell, at 220 words or 25 lines of code a minute"
+    found = cells(path) if every else [*open_cells(path)]
+    return sum(len(source(c).split()) for c in found if c["cell_type"] != "code")/220 + sum(map(code_lines, found))/25
 
 def check_lengths():
     "A page reads in 15 minutes, one of the appendix in 25; half of the cells have at most 6 lines, nine in ten at most 16."
-    looked_up = appendix() # such pages keep what belongs together in one place
+    looked_up = parts()["appendix"] # such pages keep what belongs together in one place
     wrong = [f"{path.name}: {minutes(path):.1f} minutes" for path in pages() if minutes(path) > (25 if path in looked_up else 15)]
-    def code(cell): return dict(cell, source=re.sub(r'(?s)""".*?"""', '""', source(cell))) # a docstring is a line
-    def idea(cell): return code_lines(cell) and not only_imports(cell) and "nbdev_export(" not in source(cell)
-    all_lines = sorted(code_lines(code(c)) for path in pages() for c in cells(path) if idea(c))
+    texts = (re.sub(r'(?s)""".*?"""', '""', text) for *_, text in every("code") if "nbdev_export(" not in text) # a docstring is a line
+    lines = sorted(filter(None, (code_lines(dict(cell_type="code", source=text)) for text in texts)))
     for share, most in ((0.5, 6), (0.9, 16)):
-        if (found := all_lines[int(share*len(all_lines))]) > most: wrong.append(f"{share:.0%} of the cells have up to {found} lines, not {most}")
+        if (found := lines[int(share*len(lines))]) > most: wrong.append(f"{share:.0%} of the cells have up to {found} lines, not {most}")
     say(wrong, "move what belongs elsewhere, delete what no page needs, split cells")
 
-def check_docments():
+def check_documents():
     "Parameters are written `name:type=default, # Meaning`; docstrings have up to three lines, one alone no full stop; docments no backticks."
     wrong = []
     for name, path in modules().items():
-        text = path.read_text(encoding="utf-8")
-        for n in ast.walk(ast.parse(text)):
+        for n in ast.walk(tree_of(path)):
             if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and (doc := ast.get_docstring(n, clean=False)):
-                if (more := doc.count("\n")) > 2 or doc.endswith(".") and not more: wrong.append(f"{path.relative_to(root)}:{n.lineno}: docstring of {n.name}")
-        for i, line in enumerate(text.splitlines(), 1):
-            if m := re.match(r"\s+(\w+)(\s*:\s*[\w\[\], .|]+?)?(\s*=\s*[^#]+)?,?\s+# (.*)$", line):
-                if re.match(r"\w+: ", line.strip()) and ":" in (m[2] or "") or "`" in m[4] or m[4][:1].islower():
-                    if line.rstrip().split("#")[0].rstrip().endswith(",") : wrong.append(f"{path.relative_to(root)}:{i}: {line.strip()[:60]}")
+                if (more := doc.count("\n")) > 2 or doc.endswith(".") and not more: wrong.append(f"{name}: docstring of {n.name}")
+        for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            m = re.match(r"\s+\w+(:\s?[\w\[\], .|]+)?(?:=[^#]+)?,\s+# (.*)", line)
+            if m and ((m[1] or "").startswith(": ") or m[2][:1].islower() or "`" in m[2]): wrong.append(f"{name}:{i}: {line.strip()[:60]}")
     say(wrong, "see the style in CONTRIBUTING.md")
-
-def check_sidebar():
-    "The documentation's sidebar lists every notebook, and nothing else."
-    say(map(str, {*listed_pages("".join(sidebar()))} ^ {*pages()}), "edit nbs/sidebar.yml")
-
-def check_relative():
-    "Modules import each other by relative imports."
-    def absolute(n): return isinstance(n, ast.ImportFrom) and not n.level and n.module.split(".")[0] == "conformal_ar"
-    wrong = [name for name, path in modules().items() if any(map(absolute, tree_of(path).body))]
-    say(wrong, "write each of their imports on one line, in a cell marked export")
 
 CHECKS = {check.__doc__: check for name, check in dict(globals()).items() if name.startswith("check_")}
 

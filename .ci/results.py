@@ -33,27 +33,25 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "rows", "--only", "edits", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
 RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
-    "demo": [], "benchmarks": [],
+    "demo": [],
     "additions": ["run_additions"],
-    "reactions": ["run_reactions"]}
-TASKS = ["additions", "reactions", "benchmarks"] # of `all`
+    "reactions": ["run_reactions"],
+    "benchmarks": []}
 
 
 def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
-def text_of(path): return "\n".join(house.source(c) for c in house.cells(path) if c["cell_type"] == "code")
-
 def written(task):
     "Files in nbs/results that a task writes, as patterns"
     runs = [o for o in house.pages() if name_of(o) in RUNS[task]]
-    found = [f for o in runs for f in re.findall(r'write_results\(\s*f?"../results/([\w{}]+)\.json"', text_of(o))]
+    found = [f for o in runs for f in re.findall(r'write_results\(\s*f?"../results/([\w{}]+)\.json"', house.code(o))]
     return [re.sub(r"\{\w+\}", r"[\\w{}]+", f) for f in found + ["benchmarks{name}"]*(task == "benchmarks")]
 
 def depending(task):
     "Pages whose outputs depend on a task and that are no long runs: they read its files, or use its shipped model"
     uses = re.compile(rf'(?m)(?:from_pretrained|load_task|\.task|load)\(\s*"{task}"|^(?:!|.*\b(?:run|main|invoke)\().*\b{task}\b')
     def reads(text): return any(re.fullmatch(f.replace(f"_{task}", r"_(\{\w+\}|\w+)"), o) for f in written(task) for o in re.findall(r"results/([\w{}]+)\.json", text))
-    return [name_of(o) for o in house.pages() if o.parent.name != "runs" and (uses.search(text_of(o)) or reads(text_of(o)))]
+    return [name_of(o) for o in house.pages() if o.parent.name != "runs" and (uses.search(house.code(o)) or reads(house.code(o)))]
 
 def run_notebook(path):
     "Run a notebook in its folder and save it whole."
@@ -76,7 +74,7 @@ def run_notebook(path):
     whole.replace(path)
     print(f"{path.name}: done in {time.time() - start:.0f} s", flush=True)
 
-def tasks_of(names): return TASKS if "all" in names else names if set(names) <= {*RUNS} else []
+def tasks_of(names): return [*RUNS][1:] if "all" in names else names if set(names) <= {*RUNS} else []
 
 def chosen(names):
     "The notebooks of tasks, or those whose folders or names begin so"

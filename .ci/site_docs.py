@@ -24,36 +24,25 @@ nbs = root/"nbs"
 empty = inspect.Parameter.empty
 
 
-def autoregressive_index():
-    "Where the names of `autoregressive` stand: nbdev skips a notebook whose name holds 'auto'"
-    cells, config = doclinks._iter_py_cells, get_config()
-    def named(path):
-        for cell in cells(path): yield type(cell)({**cell, "nb": ""})
-    doclinks._iter_py_cells = named
-    try: found = doclinks._get_modidx(config.lib_path/"search/autoregressive.py", config.lib_path.parent, config.nbs_path)
-    finally: doclinks._iter_py_cells = cells
-    return doclinks._qual_mod(found["conformal_ar.search.autoregressive"], doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
-
 @cache
 def exported(path):
-    "Names that a module exports, in small letters: the others are shown as code, which has no anchor"
-    text = (root/path).read_text(encoding="utf-8")
-    found = re.search(r"(?ms)^__all__ = (\[.*?\])", text)
-    return {o.lower() for o in ast.literal_eval(found[1])} if found else set()
+    "Names that a module exports: the others are shown as code, which has no anchor"
+    found = re.search(r"(?ms)^__all__ = (\[.*?\])", (root/path).read_text(encoding="utf-8"))
+    return ast.literal_eval(found[1]) if found else []
 
 def mend_links():
     """Links between pages stay on the site they are on, and lead to anchors that are there. A word such as `coverage` or `predict` is no link: it means
     an option, a column or a method as often as the function of that name."""
     if "conformal_ar" not in doclinks.NbdevLookup().entries: return # not installed: no links
     syms = doclinks.NbdevLookup().syms # the table that all lookups share
-    site = f"{get_config().doc_host}{get_config().doc_baseurl}/"
-    for name, found in autoregressive_index().items():
-        syms[name] = syms[name.removeprefix("conformal_ar.search.autoregressive.")] = found
+    site, seam = f"{get_config().doc_host}{get_config().doc_baseurl}/", "conformal_ar/search/autoregressive.py"
+    for name in exported(seam): # nbdev skips a notebook whose name holds 'auto'
+        syms[name] = doclinks._qual_sym((f"search/autoregressive.html#{name.lower()}", seam), doclinks.NbdevLookup().entries["conformal_ar"]["settings"])
     for name, found in [*syms.items()]:
         if not isinstance(found, tuple): continue
         anchor = found[0].partition("#")[2].split(".")[0]
         ours = found[1].startswith("conformal_ar/") and (root/found[1]).exists()
-        if ours and anchor and anchor not in exported(found[1]): del syms[name]
+        if ours and anchor and anchor not in map(str.lower, exported(found[1])): del syms[name]
         else: syms[name] = (found[0].removeprefix(site), *found[1:])
     page, link = doclinks.NbdevLookup.doc, doclinks.NbdevLookup.link_line
     def doc(self, name): return None if re.fullmatch("[a-z]+|conformal_ar", name) else page(self, name)
@@ -97,7 +86,7 @@ def signature_text(symbol, name):
     except (TypeError, ValueError): sig = None
     if is_class and (issubclass(symbol, Enum) or str(sig) in ("None", "(*args, **kwargs)")):
         bases = ", ".join(b.__name__ for b in symbol.__bases__ if b is not object)
-        values = [f"    {o.name} = {o.value!r}" for o in symbol] if issubclass(symbol, Enum) else ["    ..."]
+        values = [f"    {o.value!r}" for o in symbol] if issubclass(symbol, Enum) else ["    ..."]
         return "\n".join([f"class {name}({bases}):", *values])
     if sig is None: return None
     notes, lines, marked = notes_on(symbol), [], False
@@ -122,20 +111,12 @@ def option_help(a):
     said = [getattr(o, "help", None) for o in get_args(a)[1:]] if get_origin(a) is Annotated else []
     return next((o.rstrip(".") for o in said if o), "")
 
-def class_of(symbol):
-    "The class that a patched function belongs to, by the annotation of its first parameter; empty if there is none"
-    try: first = next(iter(inspect.signature(symbol).parameters.values()), None)
-    except (TypeError, ValueError): return ""
-    return annotation(first.annotation) if first is not None and first.name == "self" else ""
-
 class Renderer(BasicMarkdownRenderer):
     "What nbdev shows of a symbol, with a signature of ours; nothing of what is private or says nothing about itself"
     def __init__(self, sym, name=None, title_level=3):
         super().__init__(sym, name=name, title_level=title_level)
-        if "." not in self.nm and (owner := class_of(self.sym)): # a decorator has lost it
-            self.fn = f"{self.fn.removesuffix(self.nm)}{owner}.{self.nm}"
-            self.nm = f"{owner}.{self.nm}"
         if text := signature_text(self.sym, self.nm.rsplit(".")[-1]): self.dm = text
+        ast.parse(re.sub(r":( #[^\n]*)?$", r": ...", self.dm.replace("class ", "def ", 1))) # a signature is Python
         if isinstance(sym, (property, cached_property)): self.dm = f"@property\n{self.dm}"
 
     def _repr_markdown_(self):
@@ -169,28 +150,22 @@ class links_from_rooms(Processor):
 processors._hide_dirs.discard("exporti") # fold_sources hides what is private alone
 
 def fold_sources(cell):
-    "Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are"
-    if cell.cell_type == "code" and "exporti" in (cell.directives_ or {}): return fold_inner(cell)
-    if cell.cell_type != "code" or 'code-summary: "Exported source"' not in cell.source: return
-    if "open" in cell.directives_:
+    """Sources stand folded shut below their signatures, but for `#| open`; those without one say what they are. What is exported for its own page
+    has no signature: its source alone, and nothing of private names"""
+    if cell.cell_type != "code": return
+    inner = "exporti" in (cell.directives_ or {})
+    if not inner and 'code-summary: "Exported source"' not in cell.source: return
+    if not inner and "open" in cell.directives_:
         cell.source = cell.source.split("\n", 2)[2] # without the two lines of a fold
         return
     body = ast.parse(cell.source).body
-    names = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
-    hidden = all(o.startswith("_") for o in names) # constants have no signature either
-    names = names or [t.id for o in body if isinstance(o, ast.Assign) for t in o.targets if isinstance(t, ast.Name)]
-    said = f"Source of {', '.join(f'`{o}`' for o in names)}" if names and hidden and len(names) < 4 else "Source"
-    cell.source = cell.source.replace('#| code-fold: show\n#| code-summary: "Exported source"',
-                                      f'#| code-fold: true\n#| code-summary: "{said}"')
-
-def fold_inner(cell):
-    "What is exported for its own page has no signature: its source alone; nothing of private names"
-    body = ast.parse(cell.source).body
-    names = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
-    names += [t.id for o in body if isinstance(o, ast.Assign) for t in o.targets if isinstance(t, ast.Name)]
-    names = [f"`{o}`" for o in names if not o.startswith("_")]
-    if not names: del cell["source"]
-    else: cell.source = f'#| code-fold: true\n#| code-summary: "Source of {", ".join(names[:3])}"\n{cell.source}'
+    own = [o.name for o in body if isinstance(o, (ast.FunctionDef, ast.ClassDef))]
+    values = [t.id for o in body if isinstance(o, ast.Assign) for t in o.targets if isinstance(t, ast.Name)] # have no signature either
+    names = [o for o in own + values if o[0] != "_"] if inner else own or values
+    signed = not inner and (any(o[0] != "_" for o in own) or not 0 < len(names) < 4)
+    said = "Source" if signed else f"Source of {', '.join(f'`{o}`' for o in names[:3])}"
+    if not inner or names: cell.source = f'#| code-fold: true\n#| code-summary: "{said}"\n' + re.sub("^#[|] code-fold: show\n.*\n", "", cell.source)
+    else: del cell["source"]
 
 def drop_bars(cell):
     "No progress bars, and nothing that libraries say on stderr"

@@ -1,4 +1,4 @@
-"""Check types by pyright in basic mode: of the rooms of the method, and of the code that users read on the front page and in the guides.
+"""Check types by pyright in basic mode: of most rooms, and of the code that users read on the front page and in the guides.
 
 Editors know the methods that come by `@patch` from stubs; pyright reads the modules themselves, as `.ci/stubs.py` sees them: each method in its class.
 """
@@ -13,33 +13,18 @@ from pathlib import Path
 import house
 import stubs
 
-ROOMS = "theory", "search", "procedures", "decisions", "answers"
+ROOMS = "theory", "files", "search", "procedures", "decisions", "answers", "jobs", "tasks"
 PAGES = "index", "guides/"
-SETTINGS = dict(typeCheckingMode="basic", pythonVersion="3.10", include=[*(f"conformal_ar/{o}" for o in ROOMS), "pages"])
+SETTINGS = dict(typeCheckingMode="basic", reportMissingImports=False, # of extras
+                pythonVersion="3.10", include=[*(f"conformal_ar/{o}" for o in ROOMS), "pages"])
 # whoever reads a page knows what is there, and may lack packages
 SAYS = f"# pyright: {', '.join(f'report{o}=false' for o in ('MissingImports', 'OptionalMemberAccess', 'OptionalSubscript'))}\n"
 
-def page(path):
-    "The code of a page, without magics"
-    return SAYS + "\n".join(text for _, text, _ in house.code_trees(path))
-
-class Overloaded(ast.NodeTransformer):
-    "Functions of one text or of several have a signature for each"
-    def visit_FunctionDef(self, node):
-        several = stubs.ways(node)
-        for o in several if len(several) > 1 else (): o.body = [ast.Expr(ast.Constant(...))]
-        return [*several, node] if len(several) > 1 else node
-
-def module(path):
-    "A module as pyright reads it; a method may name its class"
-    tree = Overloaded().visit(stubs.whole(path.read_text(encoding="utf-8")))
-    return f"from __future__ import annotations\nfrom typing_extensions import Self, overload\n{ast.unparse(ast.fix_missing_locations(tree))}"
-
 def write(folder):
     "Modules and pages as pyright reads them, in a `folder`"
-    found = {"pyrightconfig.json": json.dumps(SETTINGS), "conformal_ar/__init__.pyi": (house.package/"__init__.pyi").read_text(encoding="utf-8")}
-    found |= {f"conformal_ar/{name.replace('.', '/')}.py": module(path) for name, path in house.modules().items()}
-    found |= {f"pages/{o.stem}.py": page(o) for o in house.named(PAGES)}
+    found = {"pyrightconfig.json": json.dumps(SETTINGS), "conformal_ar/__init__.pyi": stubs.package_stub()}
+    found |= {f"conformal_ar/{name.replace('.', '/')}.py": stubs.whole(path) for name, path in house.modules().items()}
+    found |= {f"pages/{o.stem}.py": SAYS + house.python_of(house.code(o)) for o in house.named(PAGES)}
     for name, text in found.items():
         (folder/name).parent.mkdir(parents=True, exist_ok=True)
         (folder/name).write_text(text, encoding="utf-8")

@@ -52,9 +52,9 @@ own_procedures = {
     "select": "select",
 }
 procedure_options = { # of the command line; others are for all
-    "level-sets": "coverage confidence nonempty max_candidates max_lines",
+    "level-sets": "coverage risk confidence nonempty max_candidates max_lines",
     "dynamic": "coverage confidence nonempty step_alpha",
-    "subsets": "coverage confidence nonempty beam_alpha width",
+    "subsets": "coverage risk confidence nonempty beam_alpha width",
     "select": "fdr width",
 }
 

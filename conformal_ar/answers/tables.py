@@ -24,7 +24,7 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import at, check_once, check_text, read_table
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label
+from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label, warn_caller
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups
 from ..theory.guarantee import Guarantee, plan
@@ -172,6 +172,9 @@ def read_answers(
         if _blank(key): bad.setdefault("there is no input", []).append(i)
         key = key.item() if isinstance(key, np.generic) else key
         key = key if isinstance(key, str) else repr(key)
+        many = any(isinstance(row.get(c), LISTS) for c in OF_ANSWERS)
+        if many and key in number: bad.setdefault(
+            "its input has an earlier row, and lists of its own here", []).append(i)
         if key not in number:
             number[key] = len(inputs)
             inputs.append(key)
@@ -199,8 +202,10 @@ def read_answers(
     columns = zip(*found) if found else [()]*len(kept)
     columns = {c: np.array(v, _types.get(c, object)) for c, v in zip(kept, columns)}
     own = {c: [o.get(c) for o in own] for c in ours if c not in OF_ANSWERS}
-    return AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
-                       where, cells, mixed)
+    table = AnswerTable(inputs, own, np.array(owner, int), columns, np.array(line, int),
+                        where, cells, mixed)
+    _warn_alike(table)
+    return table
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
 def _need(row, needed, has):
@@ -220,6 +225,23 @@ def _all_bad(where, bad):
     more = f"; and {len(said) - 5} more"*(len(said) > 5)
     return ValueError("; ".join(said[:5]) + more)
 
+# %% ../../nbs/answers/00_tables.ipynb #alike001
+def _warn_alike(table):
+    "Warn of inputs that spaces alone tell apart, and of answers judged both ways"
+    spelt, judged = {}, {}
+    for x in table.inputs:
+        spelt.setdefault(" ".join(x.split()), []).append(f"{x!r:.60}")
+    answers, rights = (table.columns.get(c, ()) for c in ("answer", "right"))
+    for i, answer, right in zip(table.owner, answers, rights):
+        judged.setdefault((i, answer), set()).add(right)
+    two = [f"{' and '.join(x[:2])} differ in spaces alone: they count as two inputs"
+           for x in spelt.values() if len(x) > 1]
+    both = [f"{a!r:.60} is judged right and wrong for {table.inputs[i]!r:.60}"
+            for (i, a), found in judged.items() if len(found) > 1]
+    for said in (two, both):
+        more = f" ({len(said):,} such)"*(len(said) > 1)
+        if said: warn_caller(said[0] + more)
+
 # %% ../../nbs/answers/00_tables.ipynb #c0lnames
 def swapped_names(names:dict|None, has:Iterable)->dict:
     """Theirs to ours of columns that are there, and ours to theirs.
@@ -236,17 +258,29 @@ def swapped_names(names:dict|None, has:Iterable)->dict:
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b2
+def _places(table):
+    "[r] of the column sample; None where it has none"
+    place = np.asarray(table.columns.get("sample", ()))
+    blank = np.array([p is None for p in place], bool)
+    if blank.all(): return None
+    if blank.any(): raise ValueError(
+        f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
+    seen = set()
+    for row in zip(table.owner, place, table.line):
+        if row[:2] in seen: raise ValueError(
+            f"{table.where} {row[2]}: its input has a sample {row[1]} already")
+        seen.add(row[:2])
+    return place.astype(int)
+
+# %% ../../nbs/answers/00_tables.ipynb #81f9d8b3
 def rows_in_order(
     table:AnswerTable,   # Answers to n inputs
     draws:int|None=None, # Most of each; None: all
 )->np.ndarray: # [n, m] rows of the table; −1 where there is none
     "The answers of each input, by sample, or in the order of the rows"
-    place = np.asarray(table.columns.get("sample", ()))
-    blank = np.array([p is None for p in place], bool)
-    if (given := not blank.all()) and blank.any(): raise ValueError(
-        f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
-    order = np.lexsort((place.astype(int), table.owner)) if given else np.argsort(
-        table.owner, kind="stable")
+    place = _places(table)
+    order = np.lexsort((np.arange(len(table.owner)) if place is None else place,
+                        table.owner))
     owner = table.owner[order]
     start = np.searchsorted(owner, np.arange(len(table)))
     at = np.arange(len(owner)) - start[owner]

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -26,6 +26,11 @@ from ..hf.texts import pad_rows
 from ..search.autoregressive import stepwise_scores, to_device
 from ..search.threshold import threshold_search
 
+# %% ../../nbs/chem/05_edit_answers.ipynb #5285cf1f
+if TYPE_CHECKING:
+    from conformal_ar.chem.edit_graphs import CompiledEdits
+else: CompiledEdits = "CompiledEdits"
+
 # %% ../../nbs/chem/05_edit_answers.ipynb #5b71269f
 @dataclass(frozen=True)
 class _State:
@@ -35,7 +40,7 @@ class _State:
     owner:torch.Tensor  # [R] input of each row
     tokens:torch.Tensor # [R, l] so far
     slots:torch.Tensor  # [R, S] the last atoms pointed at
-    past:object         # Keys and values
+    past:tuple|dict|None # Keys and values, as the network keeps them
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #0a683e2f
 class EditScripts:
@@ -43,7 +48,7 @@ class EditScripts:
     pad_token_id, end_token_id, takes_floor = PAD, END, True
     score_rounding = 1e-3 # nats of a script, alone or in a batch: far above float32's
 
-    def __init__(self, net:object): # EditNet, or CompiledEdits
+    def __init__(self, net:"EditNet|CompiledEdits"): # In any dtype
         self.net, self.device = net.eval(), torch.device("cpu") # where tables lie
         self.max_target_len = net.config.max_len
 
@@ -57,9 +62,13 @@ class EditScripts:
 
     def check(self, inputs):
         "Raise for the first source that cannot be read"
-        for source in inputs:
-            check_source(str(source)) # the rules refuse what is no text
-            script_rules(source)
+        for i, source in enumerate(inputs):
+            try:
+                check_source(str(source)) # the rules refuse what is no text
+                script_rules(source)
+            except (TypeError, ValueError) as e:
+                of = f"input {i}: "*(len(inputs) > 1)
+                raise type(e)(f"{of}{e}") from None
 
     def fingerprint(self):
         "SHA-256 of sizes and weights"

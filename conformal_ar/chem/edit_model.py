@@ -10,7 +10,7 @@ __all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'FEATURES', '
 # %% ../../nbs/chem/04_edit_model.ipynb #9b7a4eb2
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Iterable, NamedTuple, Sequence
 
 import numpy as np
 import torch
@@ -22,6 +22,11 @@ from .edits import KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule
 from ..hf.texts import pad_rows
 from ..search.autoregressive import to_device
 from ..tasks.smiles_spellings import rdkit_modules
+
+# %% ../../nbs/chem/04_edit_model.ipynb #9b7a4ebf
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b
 ORDER_IDS = range(2, 2 + len(ORDERS))
@@ -39,7 +44,7 @@ def script_ids(text:str)->list[int]: # Without an end token
             for t in script_tokens(text)]
 
 # %% ../../nbs/chem/04_edit_model.ipynb #f922eb29
-def ids_script(ids:object)->str:
+def ids_script(ids:Iterable[int]|torch.Tensor)->str:
     "The script of token `ids` [T], of which end and padding are left out"
     ids = [int(i) for i in ids if i not in (PAD, END)]
     return "".join(WORDS[i] if i < FIRST else f"@{i - FIRST}" for i in ids)
@@ -146,7 +151,7 @@ def _states(self:ScriptRules, p, a):
 
 # %% ../../nbs/chem/04_edit_model.ipynb #b6116589
 @patch
-def allowed(self:ScriptRules, ids:object)->np.ndarray: # [28 + n] bool
+def allowed(self:ScriptRules, ids:Sequence[int]|torch.Tensor)->np.ndarray: # [28 + n]
     "Which tokens may come after `ids`; the end wherever a script may stop"
     p, out = _read(ids), np.zeros(FIRST + self.n, bool)
     named = [int(i) - FIRST for i in ids if i >= FIRST]
@@ -170,8 +175,8 @@ def allowed(self:ScriptRules, ids:object)->np.ndarray: # [28 + n] bool
 
 # %% ../../nbs/chem/04_edit_model.ipynb #765eaf79
 @patch
-def product(self:ScriptRules, ids:object)->str|None: # Canonical SMILES
-    "What the script of token `ids` gives; None where that is no molecule"
+def product(self:ScriptRules, ids:Iterable[int]|torch.Tensor)->str|None:
+    "Canonical SMILES that the script of token `ids` gives; None: no molecule"
     text = ids_script(ids)
     if text not in self.known:
         self.known[text] = apply_script(self.mol, read_script(text))
@@ -181,7 +186,7 @@ def product(self:ScriptRules, ids:object)->str|None: # Canonical SMILES
 _kinds = {"|1": "single", "|2": "double", "|3": "triple", "|a": "aromatic"}
 
 @patch
-def words(self:ScriptRules, ids:object)->str: # Ends with dots
+def words(self:ScriptRules, ids:Iterable[int]|torch.Tensor)->str: # Ends with dots
     "The unfinished script of token `ids` in words"
     p = _read(ids)
     def name(i): return f"{self.flat.GetAtomWithIdx(i).GetSymbol()}{i + 1}"
@@ -224,7 +229,7 @@ def _features(atom, size, double):
             min(size.bit_length() - 1, 7))
 
 # %% ../../nbs/chem/04_edit_model.ipynb #2c759aa6
-def atom_graph(mol:object)->AtomGraph:
+def atom_graph(mol:"Mol")->AtomGraph:
     "The graph of a source, given as its flat RDKit molecule `mol`, numbered"
     orders = {order: k for k, order in enumerate(ORDERS.values())}
     n = mol.GetNumAtoms()
@@ -336,8 +341,8 @@ class _Attention(nn.Module):
 # %% ../../nbs/chem/04_edit_model.ipynb #fe2d60ad
 class _Rows(NamedTuple):
     "Rows of one token each by their sources; without owner, a source has one row"
-    owner:torch.Tensor=None # [R]
-    place:torch.Tensor=None # [R] among the rows of the source
+    owner:torch.Tensor|None=None # [R]
+    place:torch.Tensor|None=None # [R] among the rows of the source
     shape:tuple=()          # Sources, and most rows of one
 
     def together(self, x): # [R, 1, ...] to [B, m, ...]
@@ -480,9 +485,9 @@ def forward(self:EditNet,
     memory:Memory,       # Of B sources
     tokens:torch.Tensor, # [R, T] after which to go on, the first of all is padding
     slots:torch.Tensor,  # [R, T, S] as for slot_codes, each token counted
-    past:tuple|None=None,    # Keys and values of the tokens before
-    owner:torch.Tensor=None, # [R] on the host, source of each row; None: a row each
-    kept:torch.Tensor=None,  # [R] rows of the past; None: all
+    past:tuple|None=None, # Keys and values of the tokens before
+    owner:torch.Tensor|None=None, # [R] on the host: source of a row; None: a row each
+    kept:torch.Tensor|None=None, # [R] rows of the past; None: all
 )->tuple: # [R, T, 28 + n] float32 logits; keys and values
     "Logits of the next tokens: words, then atoms"
     place = 0 if past is None else past[0][0].shape[2]

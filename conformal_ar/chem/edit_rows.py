@@ -11,11 +11,11 @@ __all__ = ['SEARCHES', 'coloured_product', 'coloured_source', 'draw_script', 'ro
 from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .edit_answers import best_answers, load_edits
+from .edit_answers import EditScripts, best_answers, load_edits
 from .edit_model import FIRST, MAX_ATOMS, AtomGraph, atom_graph, script_ids
 from .edits import ORDERS, STATES, Edit, Script, apply_script, atom_kinds, changed_molecule, edit_place, flat_molecule, ionized, number_atoms, one_spelling, pointers, product_molecule, read_script, script_text, script_tokens, source_molecule, twins
 from .molecules import canonical, molecule_svg
@@ -23,6 +23,11 @@ from ..files.whole_files import write_text
 from ..tasks.reaction_files import find_archive, reaction_texts, read_archive, remove_stereo
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule, remove_maps
+
+# %% ../../nbs/chem/10_edit_rows.ipynb #b3be65ef
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #fc3d3c16
 def _bonds(mol, number, among):
@@ -81,7 +86,7 @@ def _atom_edits(mol, product, origin, bonded):
 # %% ../../nbs/chem/10_edit_rows.ipynb #e6bf2563
 class MappedReaction(NamedTuple):
     "A recorded reaction and the script that makes it"
-    source:object # RDKit molecule, numbered
+    source:"Mol" # RDKit molecule, numbered
     script:Script
     product:str   # Canonical SMILES, without stereo
 
@@ -133,7 +138,7 @@ def _colours(mol, script):
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #8a1b5f1d
 def coloured_product(
-    mol:object,    # Of source_molecule
+    mol:"Mol",     # Of source_molecule
     script:Script, # What changes
 )->tuple: # RDKit molecule, and what its drawing takes
     "A product, with colours of the bonds that change"
@@ -142,13 +147,13 @@ def coloured_product(
     return product, _highlights(product, numbers, _colours(mol, script))
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #5523fc02
-def coloured_source(mol:object, script:object):
+def coloured_source(mol:"Mol", script:Script):
     "The source `mol`, with colours of what `script` changes, as `coloured_product`"
     return mol, _highlights(mol, range(mol.GetNumAtoms()), _colours(mol, script))
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #6bda0ffe
 def draw_script(
-    mol:object, # Of source_molecule
+    mol:"Mol", # Of source_molecule
     script:Script, # What changes
     size:tuple=(330, 170), # Width and height of each picture, pixels
 )->str: # HTML
@@ -330,7 +335,7 @@ SEARCHES = (-8, 8), (-12, 64) # least score of a script, nats; most unfinished p
 
 def found_scripts(
     pairs:list[tuple],  # Sources and canonical products
-    model:object=None,  # EditScripts that finds scripts; None: the shipped one
+    model:EditScripts|None=None, # EditScripts that finds scripts; None: the shipped one
     searches:tuple=SEARCHES, # One after the other, for what is not found yet
     size:int=16,        # Sources searched at a time
 )->list[Script|None]: # Of each pair; None where there is none

@@ -79,7 +79,7 @@ def _bucket(flat, rows, n, T, times, device, block=2_048):
 def row_buckets(
     flat:dict, # As from read_rows
     device:str|torch.device="cpu", # Where they lie
-    times:np.ndarray=None, # [N] how often each row comes in a pass; None: once, 0 never
+    times:np.ndarray|None=None, # [N] how often a row comes in a pass; None: once
 )->list[Bucket]:
     "All rows in buckets by their numbers of atoms and tokens"
     atoms, tokens = flat["features_sizes"], flat["ids_sizes"] + 1

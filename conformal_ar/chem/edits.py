@@ -9,9 +9,14 @@ __all__ = ['ORDERS', 'STATES', 'KEEP', 'ALKALI', 'Edit', 'Script', 'script_token
 
 # %% ../../nbs/chem/01_edits.ipynb #69ac264b
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..tasks.smiles_spellings import rdkit_modules, read_molecule
+
+# %% ../../nbs/chem/01_edits.ipynb #69ac264f
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/chem/01_edits.ipynb #0c5437b0
 ORDERS = {"|0": 0, "|1": 1, "|2": 2, "|3": 3, "|a": 12} # token -> RDKit's bond type
@@ -72,7 +77,7 @@ def script_text(script:Script)->str:
     return "".join([*map(one, script.edits), *(f"{KEEP}@{k}" for k in script.keep)])
 
 # %% ../../nbs/chem/01_edits.ipynb #28c2f014
-def flat_molecule(mol:object):
+def flat_molecule(mol:"Mol")->"Mol":
     "A copy of RDKit's `mol` without maps, isotopes and stereo marks"
     mol = rdkit_modules()[0].Mol(mol)
     for a in mol.GetAtoms():
@@ -84,7 +89,7 @@ def flat_molecule(mol:object):
 # %% ../../nbs/chem/01_edits.ipynb #28c2f016
 ALKALI = "Li", "Na", "K", "Rb", "Cs"
 
-def ionized(mol:object):
+def ionized(mol:"Mol")->"Mol":
     "RDKit's `mol`, alkali metals that are bound to O, S, N or a halogen as ions"
     rw, ions = rdkit_modules()[0].RWMol(mol), ("O", "S", "N", "F", "Cl", "Br", "I")
     for b in mol.GetBonds():
@@ -101,7 +106,7 @@ def ionized(mol:object):
     return rw.GetMol()
 
 # %% ../../nbs/chem/01_edits.ipynb #1029d170
-def number_atoms(mol:object)->tuple: # Renumbered; its old numbers in the new order
+def number_atoms(mol:"Mol")->tuple: # Renumbered; its old numbers in the new order
     "Number the atoms of RDKit's `mol` in the order of its flat canonical SMILES"
     Chem, flat = rdkit_modules()[0], flat_molecule(mol)
     Chem.MolToSmiles(flat) # notes the order
@@ -139,7 +144,7 @@ def source_molecule(source:str):
 
 # %% ../../nbs/chem/01_edits.ipynb #5ffbcb21
 def changed_molecule(
-    mol:object,    # Of source_molecule
+    mol:"Mol",     # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule of all pieces; each atom has the property number
     "A copy with the new bonds and states, which RDKit has not judged yet"
@@ -170,7 +175,7 @@ def _settle(atom, charge, hydrogens):
 
 # %% ../../nbs/chem/01_edits.ipynb #9597175c
 def product_molecule(
-    mol:object,    # Of source_molecule
+    mol:"Mol",     # Of source_molecule
     script:Script, # What changes
 ): # RDKit molecule; each atom has the property number
     "Apply a script; ValueError where RDKit makes no sense of the product"
@@ -200,7 +205,7 @@ def pointers(script:Script)->list[int]:
 
 # %% ../../nbs/chem/01_edits.ipynb #1fc4184a
 def apply_script(
-    mol:object,    # Of source_molecule
+    mol:"Mol",     # Of source_molecule
     script:Script, # What changes
 )->str|None: # Canonical SMILES; None where the script gives no molecule
     "The product of a script"
@@ -211,7 +216,7 @@ def apply_script(
     return Chem.MolToSmiles(again) if again else None
 
 # %% ../../nbs/chem/01_edits.ipynb #832c8356
-def atom_kinds(mol:object)->list[tuple]: # Of atoms
+def atom_kinds(mol:"Mol")->list[tuple]: # Of atoms
     "What orders edits of RDKit's `mol`: element, neighbours, hydrogens, charge"
     def near(a):
         return sorted((n.GetAtomicNum() for n in a.GetNeighbors()), reverse=True)
@@ -220,7 +225,7 @@ def atom_kinds(mol:object)->list[tuple]: # Of atoms
 
 # %% ../../nbs/chem/01_edits.ipynb #eac33edf
 def edit_place(
-    mol:object, # Of source_molecule
+    mol:"Mol", # Of source_molecule
     kinds:list, # Of its atoms, by atom_kinds or their ranks
     edit:Edit, # A change of a bond or of an atom
 )->tuple: # Scripts ascend in this
@@ -232,7 +237,7 @@ def edit_place(
 
 # %% ../../nbs/chem/01_edits.ipynb #cd04a626
 def symmetry_ranks(
-    mol:object, # Flat RDKit molecule
+    mol:"Mol", # Flat RDKit molecule
     named:tuple=(), # Atoms, in the order in which a script names them
     ties:bool=False, # Rank atoms that symmetry exchanges alike?
 )->list[int]: # A rank for each atom
@@ -245,7 +250,7 @@ def symmetry_ranks(
 
 # %% ../../nbs/chem/01_edits.ipynb #b94c9fb4
 def twins(
-    mol:object, # Flat RDKit molecule
+    mol:"Mol", # Flat RDKit molecule
     named:tuple=(), # Atoms that are named before
 )->list[int]: # Atoms that no script names next
     "Atoms that a symmetry exchanges with an earlier one"
@@ -255,7 +260,7 @@ def twins(
 
 # %% ../../nbs/chem/01_edits.ipynb #bea7f2b1
 def one_spelling(
-    mol:object,    # Of source_molecule
+    mol:"Mol",     # Of source_molecule
     script:Script, # With any choice among alike atoms
 )->Script: # The same reaction, with the first of them
     "Name the first of atoms that a symmetry exchanges, at each pointer"

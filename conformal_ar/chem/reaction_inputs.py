@@ -17,7 +17,7 @@ from .edits import ALKALI, flask, ionized
 from .molecules import canonical
 from ..files.csv_jsonl import Input, check_input, check_text
 from ..hf.masks import CleanInputs
-from ..search.autoregressive import optional
+from ..search.autoregressive import Autoregressor, optional
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
@@ -117,6 +117,21 @@ def _check_extension(text, more):
     for i, label in enumerate(labels[1].split(";") if labels else ()):
         check_label(label, symbols[i], i + 1)
 
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #mark0001
+AXIS = "the mark of an axis, as in C=[C@]=C and in biaryls, is left out"
+
+def _marked(text, more):
+    "SMILES with the double bonds that CXSMILES mark, and notes on what is left out"
+    bare = re.sub(r"\$[^$]*\$", "", more) # without labels
+    notes = ["read as drawn, though r says that it is racemic"]
+    notes *= bool(re.search(r"(?<![^,])r(?=,|$)", bare))
+    if not re.search(r"(?<![\w.])(c|t|ctu|w[UD]?):", bare): return text, notes
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(f"{text} |{more}|")
+    if mol is None: return text, [*notes, f"read without its marks: |{more:.60}|"]
+    axis = any("ATROP" in b.GetStereo().name for b in mol.GetBonds())
+    return Chem.MolToSmiles(mol), notes + [AXIS]*axis
+
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1e2
 def spaced_tokens(words:list)->bool:
     "Are these `words` the tokens of SMILES, one each?"
@@ -130,7 +145,8 @@ def plain_smiles(text:str)->tuple: # SMILES, and notes
     text, more = found.groups() if found else (text.strip(), "")
     _check_extension(text, more)
     mixed = re.findall(r"(?<![\w$])([&o]\d+):", more) # of both, or one of them
-    notes = [f"read as drawn, though {o} says several stereoisomers" for o in mixed]
+    text, notes = _marked(text, more)
+    notes += [f"read as drawn, though {o} says several stereoisomers" for o in mixed]
     if not spaced_tokens(words := text.split()): return text, notes
     return "".join(words), [*notes, "read without the spaces between its tokens"]
 
@@ -145,6 +161,7 @@ def _fault(text):
     "What is wrong with the SMILES of a molecule, as far as that can be told"
     for kind, form in _others.items():
         if re.fullmatch(form, text): return f"{kind}: write SMILES"
+    if re.search(r"(?<!-)>", text): return "it is a reaction: give one molecule"
     for a, b in ("()", "[]"):
         m, n = text.count(a), text.count(b)
         if m != n: return f"{m} {a!r} but {n} {b!r}"
@@ -189,7 +206,8 @@ def check_source(text:str):
         parts = filter(str.strip, MIXED.split(source)[::2])
         odd = [repr(p) for p in parts if _fault(p.split()[0]) == _no_names]
         if odd: raise BadReaction(f"cannot read {', '.join(odd)}: {_no_names}")
-        raise BadReaction(f"white space after {words[0].split('.')[-1]!r}: was a dot "
+        before = words[0].split(".")[-1] or words[0]
+        raise BadReaction(f"white space after {before!r}: was a dot "
             "forgotten? (A name behind the SMILES goes into a column of its own.)")
     if odd := re.search("[^ -~]", source): raise BadReaction(
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
@@ -269,7 +287,7 @@ def _axial(source):
     if not re.search(r"\[C@@?(AL\d)?(:\d+)?\]", source): return []
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
     lost = any(a.GetDegree() == 2 and a.GetChiralTag() for a in mol.GetAtoms())
-    return ["the mark of an axis, as in C=[C@]=C, is left out"]*lost
+    return [AXIS]*lost
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #a7c05702
 MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted
@@ -351,7 +369,7 @@ def _known_part(source, ar):
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b44ed874
 def read_source(
     x:Input,   # With SMILES as its text
-    ar:object, # The model that is to read it
+    ar:Autoregressor|None, # The model that is to read it
     **options, # As of clean_source
 )->tuple: # The cleaned source, and notes on what was changed or is odd
     "A source as the model reads it; `BadReaction` says why it cannot"
@@ -399,6 +417,7 @@ def check_product(
 )->str: # Canonical SMILES
     "A product as sets spell it; `BadReaction` where it cannot be read"
     text, _ = plain_smiles(check_text(target))
+    if not text: raise BadReaction("no product is given")
     check_source(text)
     text, _ = as_ions(text)
     for m in text.split("."): _molecule(m) # says where

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from fastcore.basics import patch
 
@@ -18,6 +19,16 @@ from ..files.csv_jsonl import FORMATS, TABLES, Format, check_text, jsonl_text, n
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import member_rows
 from ..tasks.task import Task, TaskOption
+
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #339902cf
+if TYPE_CHECKING:
+    from conformal_ar.chem.edit_answers import EditScripts
+    from conformal_ar.chem.product_sets import ProductSets
+    from conformal_ar.chem.reaction_inputs import CleanSources
+    from conformal_ar.search.autoregressive import Autoregressor
+else:
+    EditScripts, ProductSets, CleanSources, Autoregressor = (
+        "EditScripts", "ProductSets", "CleanSources", "Autoregressor")
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e1
 STRUCTURES = ".rxn", ".rdf", ".sdf", ".sd", ".mol", ".mdl"
@@ -33,7 +44,8 @@ FORMATS[:0] = [Format(*f) for f in (
      rb"(\s*#[^\n]*\n)*\s*@<TRIPOS>|HETATM|ATOM  |HEADER  |COMPND  "
      rb"|data_\S*\s*\n\s*(_|#|loop_)|\d+ *\n[^\n]*\n *[A-Z][a-z]?( +-?\d[\d.e-]*){3}\s",
      "coordinates of atoms: save it as SD file, or write SMILES"),
-    (f"| {' '.join(STRUCTURES)}", rb"\$R(XN|DFILE)|([^\n]*\n){3}[^\n]{33,}V[23]000",
+    (f"| {' '.join(STRUCTURES)}",
+     rb"\$R(XN|DFILE)|(?!PK)([^\n]*\n){3}[^\n]{33,}V[23]000",
      "structures: call it .sdf, .mol, .rxn or .rdf"))]
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #63fc340d
@@ -180,7 +192,7 @@ class MoleculesTask(ShownMolecules, Task):
                     table, *columns, several=columns[1], change=pair)
         return _files().read_reactions(path)
 
-    def clean_input(self, x, model:object, **options):
+    def clean_input(self, x, model:"Autoregressor|None", **options):
         from conformal_ar.chem.reaction_inputs import read_source
         check_text(x.text)
         clean, notes = read_source(x, model, **options)
@@ -225,7 +237,7 @@ class ReactionsTask(MoleculesTask):
         raise ValueError(f"reactions come as {ConformalLevelSets.__name__}, not as "
                          f"{kind.__name__}; reactions-smiles takes any procedure")
 
-    def longest(self, model:object): return model.max_target_len
+    def longest(self, model:"EditScripts"): return model.max_target_len
 
     def prepare(self, cp, suffix="", maps:bool=False):
         "Let products have `maps` of atoms, which a file of reactions holds"
@@ -247,7 +259,7 @@ class SmilesReactionsTask(MoleculesTask):
     @property
     def forms(self): return *super().forms, None
 
-    def clean(self, model:object):
+    def clean(self, model:"Autoregressor")->"CleanSources":
         from conformal_ar.chem.reaction_inputs import CleanSources
         return model if isinstance(model, CleanSources) else CleanSources(model)
 
@@ -275,7 +287,7 @@ def _steps(sets, reactions):
                             [r.products_str for r in reactions])
 
 def syntheseus_models(
-    sets:object,        # ProductSets, calibrated
+    sets:"ProductSets", # Calibrated
     coverage:float=0.9, # A step is accepted if sets of this coverage hold its product
 )->tuple: # ForwardReactionModel, ReactionScoringModel, ReactionFilterModel
     "Sets as reactions, p-values as scores, and a filter"
@@ -306,7 +318,7 @@ def syntheseus_models(
 
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #29000010
 def aizynth_filter(
-    sets:object,        # ProductSets, calibrated
+    sets:"ProductSets", # Calibrated
     config:object,      # Of the finder; not read
     coverage:float=0.9, # A step passes if sets of this coverage hold its product
     key:str="conformal", # Its name in the finder

@@ -17,7 +17,7 @@ from ..files.csv_jsonl import Input, any_text, at, read_lines
 from ..tasks.smiles_spellings import rdkit_modules
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe5
-def read_smi(path:object)->list: # (line from 1, SMILES as it stands there, name)
+def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands there, name)
     "The lines of a file of SMILES, perhaps with names; `path`, or a list of its lines"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)
     for i, line in enumerate(lines, 1):
@@ -182,14 +182,16 @@ def _smiles(blocks):
     return _mixed(mols) or canonical(text) or text
 
 def _mixed(mols):
-    "CXSMILES where drawings stand for several stereoisomers each, else nothing"
+    "CXSMILES where drawings are of several stereoisomers or mark an axis, or nothing"
     kinds = {g.GetGroupType().name for m in mols for g in m.GetStereoGroups()}
-    if not kinds - {"STEREO_ABSOLUTE"}: return ""
+    axis = any("ATROP" in b.GetStereo().name for m in mols for b in m.GetBonds())
+    if not axis and not kinds - {"STEREO_ABSOLUTE"}: return ""
     Chem, whole = rdkit_modules()[0], mols[0]
     for m in mols[1:]: whole = Chem.CombineMols(whole, m)
     for a in whole.GetAtoms(): a.SetAtomMapNum(0)
-    groups = int(Chem.CXSmilesFields.CX_ENHANCEDSTEREO)
-    return Chem.MolToCXSmiles(whole, Chem.SmilesWriteParams(), groups)
+    said = Chem.CXSmilesFields
+    said = int(said.CX_ENHANCEDSTEREO) | int(said.CX_BOND_ATROPISOMER)*axis
+    return Chem.MolToCXSmiles(whole, Chem.SmilesWriteParams(), said)
 
 def _row(data, **own):
     "An entry as a row, its data beside what is read from it"

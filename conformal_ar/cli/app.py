@@ -50,9 +50,12 @@ def _time_limit(ar, seconds):
 class Opened:
     "A calibrated `cp` of a `task`, opened: other coverages of an input need no search"
     most = 20 # inputs whose search is kept
-    def __init__(self, cp:object, task:Task):
+    def __init__(self, cp:ModelCalibration, task:Task):
         if not isinstance(cp, ModelCalibration): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
+        if isinstance(cp, Procedure) and cp.risk is not None: raise ValueError(
+            "sets that bound a risk are for conformal-ar predict: the page offers "
+            "coverages")
         self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
         others = {o: True for o, of in task.options.items() if not of.of_inputs}
         task.prepare(cp, **others) # all that its tables may have
@@ -101,7 +104,7 @@ def _band(cp, confidence=0.95):
     return floor(1000*min(bands))/1000
 
 # %% ../../nbs/cli/05_app.ipynb #7e3521ec
-def in_words(cp:object, task:object=Task())->str:
+def in_words(cp:ModelCalibration, task:Task=Task())->str:
     "What `cp` guarantees, in the words of a `task`: at a coverage fixed before, or not"
     said = (f"{guarantee_text(cp.guarantee)} That is for inputs like those of the "
             "calibration")

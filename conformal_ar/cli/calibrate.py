@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import typer
 
-from .. import procedure_options
+from .. import own_procedures, procedure_options
 from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input
 from ..files.whole_files import check_file, only_one, write_results
@@ -146,9 +146,21 @@ def _option_users(option):
     "The procedures that have an option; empty for one of all"
     return [o for o, own in procedure_options.items() if option in own.split()]
 
+# %% ../../nbs/cli/01_calibrate.ipynb #b0a70082
+def check_known(procedure, known):
+    "An error where procedure_options names, for a procedure, what calibrate lacks"
+    odd = [o for o in procedure_options.get(procedure, "").split() if o not in known]
+    if not odd: return
+    cls = own_procedures[procedure]
+    raise ValueError(
+        f"procedure_options gives {procedure} {', '.join(odd)}, but calibrate has only "
+        f"{', '.join(known)}: take one of these, or calibrate in Python, {cls}(model, "
+        f"{odd[0]}=...).calibrate(inputs, targets).save(folder)")
+
 # %% ../../nbs/cli/01_calibrate.ipynb #b9a3f173
 def _own(procedure, **options):
     "The given options of a procedure; an error for one that belongs to others"
+    check_known(procedure, options)
     given = {name: v for name, v in options.items() if v is not None and v is not False}
     for name in given:
         users = _option_users(name)
@@ -209,6 +221,8 @@ Covered = cli_option(float|None,
 StepAlpha = cli_option(float|None,
     "In its place: the risk of each decoding step (dynamic).")
 BeamAlpha = cli_option(float|None, "In its place: the risk within the beam (subsets).")
+MostMissed = cli_option(float|None, "In its place: most of the right targets that a "
+    "set misses, on average, in (0, 1); Python has other losses (level-sets, subsets).")
 Fdr = cli_option(float|None,
     "Most wrong among the answers taken from a file, on average (select).")
 Confidence = cli_option(float|None,
@@ -239,8 +253,8 @@ Lengths = cli_option(Path|None, "File of other pairs, whose targets choose max-l
 def calibrate(
     ctx:typer.Context, output:Folder, given:SimpleNamespace,
     procedure:ProcedureChoice="level-sets", coverage:Covered=None,
-    step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, fdr:Fdr=None,
-    confidence:Confidence=None, max_candidates:MaxCandidates=None,
+    step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, risk:MostMissed=None,
+    fdr:Fdr=None, confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
     max_len:MaxLen=None, lengths:Lengths=None,
 ):
@@ -248,13 +262,13 @@ def calibrate(
     from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     procedure = procedure.value
-    own = _own(procedure, coverage=coverage, step_alpha=step_alpha,
+    own = _own(procedure, coverage=coverage, step_alpha=step_alpha, risk=risk,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
                max_candidates=max_candidates, max_lines=max_lines, width=width, fdr=fdr)
     if max_lines and max_candidates: raise ValueError(
         "--max-lines and --max-candidates exclude each other")
     if procedure != "select":
-        one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha)
+        one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha, risk=risk)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     check_shares(confidence=confidence, fdr=fdr)
     named = given.task or given.model or data in TASKS
@@ -274,7 +288,7 @@ def calibrate(
         raise NoInput(f"{e}{more}") from e
     cp = procedure_class(procedure, task)(ar, canonicalize=task.forms[0],
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
-    if fdr is None: cp.ranks(len(inputs)) # an early error if there are too few pairs
+    if fdr is None and risk is None: cp.ranks(len(inputs)) # an early error
     cp.calibrate(inputs, targets, progress=True)
     with only_one(output): _save_calibration(cp, output, model, task) # after an update
     typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")
@@ -282,8 +296,7 @@ def calibrate(
 # %% ../../nbs/cli/01_calibrate.ipynb #e7a1000a
 def _results(cp, ev, seconds):
     "An evaluation as a row of numbers, and as a text for the terminal"
-    from conformal_ar.decisions.selection import Selected
-    if isinstance(ev, Selected):
+    if isinstance(ev, tuple): # of answers that were taken, or of losses
         row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
         return row, f"{ev}\n{guarantee_text(cp.guarantee)}"
     row = ev.row(procedure=type(cp).__name__) | dict(seconds=seconds)

@@ -196,11 +196,14 @@ Coverage = cli_option(float|None, "Guaranteed probability that a set holds the w
 HowMany = cli_option(int|None, "How many pairs of a named task: 1000 calibrate, and "
     "200 others are for `evaluate`, by default.", min=1)
 Results = cli_option(Path|None, "JSON file for the numbers.")
+Seed = cli_option(int, "Of what is drawn: pairs that calibrate, or weights and order.",
+                  min=0, max=2**32 - 1)
 
 # %% ../../nbs/cli/00_command_line.ipynb #5ha4ed02
 SHARED = dict(
     calibration=(CalibrationName, Parameter.empty), data=(Data, Parameter.empty),
     coverage=(Coverage, None), pairs=(HowMany, None), results=(Results, None),
+    seed=(Seed, 0),
     task=(TaskChoice, None), model=(SameModel, None),
     input_column=(InputColumn, "input"), target_column=(TargetColumn, "target"),
     device=(Device, None), engine=(EngineChoice, None)) # name to type and default

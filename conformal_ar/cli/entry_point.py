@@ -120,21 +120,20 @@ Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be
     "several times; by default those of the task.")
 NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
 NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
-Seed = cli_option(int, "Which held-out pairs calibrate and which test.", min=0)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #68efa867
 _epilog = "It takes a few minutes; some data are cleaned first, which takes some more."
 
 @app.command(epilog=_epilog)
-@shared_options("task model results device", model=(OtherModel, None),
+@shared_options("task model results seed device", model=(OtherModel, None),
                 task=(DemoTask, next(iter(TASKS))))
 def demo(
     ctx:typer.Context, given:SimpleNamespace, output:Output=None,
-    coverage:Coverages=None, n_cal:NCal=None, n_test:NTest=None, seed:Seed=0,
+    coverage:Coverages=None, n_cal:NCal=None, n_test:NTest=None,
 ):
     "Calibrate all procedures, and test them"
     from conformal_ar.theory.checks import check_risk
-    task, results = task_named(given.task), given.results
+    task, results, seed = task_named(given.task), given.results, given.seed
     coverages = list(dict.fromkeys(coverage or task.demo_coverages))
     for c in coverages: check_risk(c, "coverage")
     sizes = [b if n is None else n for n, b in zip((n_cal, n_test), task.demo_pairs)]
@@ -239,7 +238,6 @@ TrainTask = Annotated[TaskName, typer.Argument(help="What to learn.")]
 PresetName = cli_option(str, "pocket: a small model; paper: the paper's.")
 RunFolder = cli_option(Path|None, "Folder of the run; runs/TASK-PRESET by default.")
 Restart = cli_option(bool, "Begin anew, whatever checkpoints there are.", "--restart")
-TrainSeed = cli_option(int, "Seed of weights, data and order.", min=0, max=2**32 - 1)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #ce876654
 Minutes = cli_option(float|None,
@@ -247,11 +245,10 @@ Minutes = cli_option(float|None,
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
-@shared_options("task device", task=(TrainTask, next(iter(TASKS))))
+@shared_options("task seed device", task=(TrainTask, next(iter(TASKS))))
 def train(
     ctx:typer.Context, given:SimpleNamespace, preset:PresetName="pocket",
-    output:RunFolder=None, restart:Restart=False, seed:TrainSeed=0,
-    minutes:Minutes=None,
+    output:RunFolder=None, restart:Restart=False, minutes:Minutes=None,
 ):
     "Train a model, or continue an interrupted training"
     task, device = task_named(given.task), given.device
@@ -260,7 +257,7 @@ def train(
     if device is not None: check_device(device)
     output = writable_folder(ctx, output or Path("runs")/f"{task.name}-{preset}")
     minutes = float("inf") if minutes is None else minutes
-    model = task.train(preset, output, not restart, seed, device, minutes)
+    model = task.train(preset, output, not restart, given.seed, device, minutes)
     typer.echo(f"trained; use it with --model {model}")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #e0cbccb7
@@ -304,3 +301,6 @@ def main():
     finally:
         try: sys.stdout.flush()
         except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+# %% ../../nbs/cli/04_entry_point.ipynb #6e405aee
+if __name__ == "__main__" and "__file__" in globals(): main()

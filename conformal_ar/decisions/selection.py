@@ -24,7 +24,7 @@ from ..search.beams import beam_search
 from ..search.sets import PredictionSet, prediction_sets
 from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff
+from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff, why_none_passes
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253
 _scores = dict(probability=lambda s: s.probabilities[0],
@@ -143,11 +143,8 @@ def _cutoff(self:SelectiveAnswers, scores, right):
         "which thresholds to test comes from other data: call tune(inputs, targets)")
     sure = self.confidence or 0.95
     found = passing_cutoff(scores, right, self.cutoffs, self.risk, sure)
-    top = right[scores >= self.cutoffs[0]]
-    if found == np.inf: warn_caller(
-        f"no threshold passes: {(~top).sum()} of {len(top)} answers above the first "
-        f"are wrong, too many to rule out an error above {self.risk:g}. Use more "
-        "pairs, allow a larger error, or another score: as it is, none will be taken")
+    if found == np.inf: warn_caller(why_none_passes(
+        scores, right, self.cutoffs[0], self.risk) + ": as it is, none will be taken")
     return found
 
 # %% ../../nbs/decisions/01_selection.ipynb #b0a5c001

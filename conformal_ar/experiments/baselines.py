@@ -20,6 +20,7 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.subsets import ConformalBeamSubsets
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
+from ..tasks.task import Pool
 from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..theory.tolerance import tolerance_region
 
@@ -182,7 +183,7 @@ def _mean_guarantee(guarantees):
 # %% ../../nbs/experiments/07_baselines.ipynb #1afd5b21
 def budget_entries(
     model:Autoregressor,        # The model
-    pool:object,                # Pairs that calibrate
+    pool:Pool,                  # Pairs that calibrate
     coverages:Sequence[float],  # Ascending
     n_cal:int,                  # Calibration pairs of a repetition
     orders:Sequence[np.ndarray],# [T] permutations of the pool
@@ -218,8 +219,8 @@ def budget_entries(
 # %% ../../nbs/experiments/07_baselines.ipynb #976dd2f4
 def compare_baselines(
     model:Autoregressor,      # The model
-    pool:object, # Pairs to calibrate on and measure coverage, with inputs and targets
-    tuning:object,                   # Other pairs, for whatever is chosen beforehand
+    pool:Pool,                # Pairs to calibrate on and measure coverage
+    tuning:Pool,              # Other pairs, for whatever is chosen beforehand
     asked:Sequence,           # Other inputs, for sizes and costs
     coverages:Sequence[float], # Ascending
     max_len:int,              # Decoding steps

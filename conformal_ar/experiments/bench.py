@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Callable, NamedTuple
+from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -45,8 +45,14 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import load
 from ..search.autoregressive import Autoregressor, prefix_scores, sequence_scores, target_lengths
 from ..search.beams import beam_search
+from ..search.sets import Hypotheses
 from ..search.threshold import threshold_search
 from ..tasks.shipped import task_max_len
+
+# %% ../../nbs/experiments/10_bench.ipynb #8c5257ff
+if TYPE_CHECKING:
+    from ctranslate2 import Translator
+else: Translator = "Translator"
 
 # %% ../../nbs/experiments/10_bench.ipynb #19728da4
 class Timed(NamedTuple):
@@ -270,7 +276,7 @@ def n(self:Bench, count:int):
 
 # %% ../../nbs/experiments/10_bench.ipynb #ec534356
 @patch
-def alternate(self:Bench, task:object, runs, **kwargs):
+def alternate(self:Bench, task:TimedTask, runs, **kwargs):
     """Rounds of functions, within this bench's limits.
     `runs` is name to function, as for the function `alternate`; they run on the device
     of `task`"""
@@ -387,7 +393,7 @@ def reference_sets(
 # %% ../../nbs/experiments/10_bench.ipynb #ae644841
 EXPLAINED = 1e-4 # nats per token; float32 rounds two decoding paths less far apart
 
-def id_sets(table:object):
+def id_sets(table:Hypotheses):
     "[n] sets of id tuples, those of the hypotheses in `table` by their inputs"
     sets = [set() for _ in range(table.n_inputs)]
     rows = zip(table.owner.tolist(), table.tokens.tolist(), table.length.tolist())
@@ -395,7 +401,7 @@ def id_sets(table:object):
     return sets
 
 # %% ../../nbs/experiments/10_bench.ipynb #172f059f
-def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarray):
+def margins(task:TimedTask, inputs:list, one:list, other:list, thresholds:np.ndarray):
     """Nats per token from candidates in one set only to the nearest of `thresholds`.
     `one` and `other` are sets of id tuples for each of `inputs`, texts; of a `task`"""
     both = enumerate(zip(one, other))
@@ -406,7 +412,8 @@ def margins(task:object, inputs:list, one:list, other:list, thresholds:np.ndarra
     return np.abs(scores - thresholds).min(1)
 
 # %% ../../nbs/experiments/10_bench.ipynb #eaa66bd3
-def small_frontiers(task:object, n:int, tries:int, alphas:tuple=(.01, .02, .03, .05)):
+def small_frontiers(task:TimedTask, n:int, tries:int,
+                    alphas:tuple=(.01, .02, .03, .05)):
     """At most `n` inputs of `task` within its budget, thresholds [L], risk per step.
     Among the first `tries`, at each risk of `alphas` until there are `n`; `ValueError`
     where there are none"""
@@ -523,7 +530,8 @@ def counted_rows(
     finally: handle.remove()
 
 # %% ../../nbs/experiments/10_bench.ipynb #ab1dd7d5
-def generate_rows(ar:object, inputs:list, beams:int, max_len:int, max_rows:int=1024):
+def generate_rows(ar:HFSeq2Seq, inputs:list, beams:int, max_len:int,
+                  max_rows:int=1024):
     """Decoder rows of beam search by `generate`, at most `max_rows` in a call.
     `ar`: HFSeq2Seq; `inputs`: texts; `beams`: width; `max_len`: tokens, at most"""
     how = dict(num_beams=beams, num_return_sequences=beams, max_length=max_len + 1,
@@ -553,8 +561,8 @@ def against_generate(bench:Bench, name:str)->list:
 # %% ../../nbs/experiments/10_bench.ipynb #dd274bfb
 @contextmanager
 def ctranslate2_model(
-    ar:object, # A T5, BART or Marian
-): # A ctranslate2.Translator
+    ar:HFSeq2Seq, # A T5, BART or Marian
+)->Iterator["Translator"]:
     "The model in CTranslate2, float32; `NotInstalled` where it is not there"
     try:
         import ctranslate2
@@ -576,8 +584,8 @@ def ctranslate2_model(
 def _words(ar, rows): return [ar.tokenizer.convert_ids_to_tokens(row) for row in rows]
 
 # %% ../../nbs/experiments/10_bench.ipynb #7bb28954
-def ctranslate2_rows(translator:object, ar:object, inputs:list, beams:int, max_len:int,
-                     max_rows:int=1024):
+def ctranslate2_rows(translator:"Translator", ar:HFSeq2Seq, inputs:list, beams:int,
+                     max_len:int, max_rows:int=1024):
     """Decoder rows of beam search by CTranslate2, at most `max_rows` in a batch.
     `translator` is made of `ar`; `inputs`, `beams`, `max_len` are as for `generate`"""
     found = translator.translate_batch(

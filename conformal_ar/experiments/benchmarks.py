@@ -89,6 +89,7 @@ from .bench import alternate, timed
 from ..files.whole_files import write_results
 from ..hf.causal import HFCausal
 from ..hf.seq2seq import HFSeq2Seq
+from ..hf.supported import Adapter
 from ..hf.texts import Ids, PlainTokenizer, pad_rows
 from ..procedures.procedure import load
 from ..search.beams import beam_search
@@ -173,7 +174,7 @@ def _generate(peer, inputs, causal):
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000c
 def good_threshold(
-    ar:object,     # Adapter
+    ar:Adapter,       # With any weights
     members:float=4., # Of a set
 )->float: # Nats
     "The threshold at which sets have some members on average"

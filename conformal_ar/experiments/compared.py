@@ -9,6 +9,7 @@ __all__ = ['result_rows', 'difference_rows', 'decided']
 from typing import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from .equal_coverage import PROCEDURES, EqualCoverage
@@ -97,7 +98,7 @@ def decided(
 # %% ../../nbs/experiments/08_compared.ipynb #c2fc6bb5
 def plot_equal_coverage(
     rows:Sequence[dict], # With procedure, coverage, guaranteed, mean_size, mean_size_se
-    ax:object=None, # Matplotlib Axes; a new figure when None
+    ax:Axes|None=None,        # A new figure when None
     title:str="",             # Above the axes
     names:Sequence[str]=PROCEDURES, # Who is shown, in this order
     differences:Sequence[dict]=(), # Of these rows: who is significantly the smallest?

@@ -27,10 +27,11 @@ from ..chem.edit_rows import SEARCHES, archive_reactions, found_scripts, further
 from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
 from ..files.whole_files import write_results, write_text
-from ..procedures.procedure import load
+from ..procedures.procedure import Procedure, load
 from ..tasks.reaction_files import find_archive, load_reactions, reaction_texts, read_archive, remove_stereo
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, read_molecule, remove_maps
+from ..tasks.task import Pool
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import clopper_pearson_interval
 
@@ -152,7 +153,7 @@ def error_kind(
     if {*answer.split(".")} <= {*canonical(source).split(".")}: return "no reaction"
     return "other site" if _formula(product) == _formula(answer) else "other reaction"
 
-def error_kinds(pairs:object, found:list, most:int=100, seed:int=0):
+def error_kinds(pairs:Pool, found:list, most:int=100, seed:int=0):
     """Counts of the kinds of some wrong best answers, and those answers.
     At most `most` of those `found` for the inputs of `pairs`, drawn with `seed`; each
     answer with its source and the recorded product, SMILES"""
@@ -263,7 +264,7 @@ def compare_scores(
     return out
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000b
-def set_seconds(cp:object, inputs:list)->list[float]:
+def set_seconds(cp:Procedure, inputs:list)->list[float]:
     "Processor seconds that each set of `inputs` [n] alone takes `cp`, calibrated"
     out = []
     for x in inputs:
@@ -292,7 +293,7 @@ def beside_smiles(
 
 # %% ../../nbs/experiments/14_edit_evaluation.ipynb #a1e0000c
 def evaluate_edits(
-    pairs:object,             # Reactions
+    pairs:Pool,               # Reactions
     kept:str|Path,            # Folder of blocks
     model:str|Path|None=None, # Folder of a model; None: that of the package
     budget:int=64,            # Most unfinished prefixes

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Sequence
+from typing import TYPE_CHECKING, Sequence
 from urllib.request import urlopen
 from zlib import crc32
 
@@ -34,6 +34,19 @@ from ..answers.tables import Level, drawn_values, draws_table, read_answers
 from ..files.whole_files import read_results, version_of, write_results
 from ..theory.guarantee import Guarantee
 from ..theory.risk import StepLosses, hoeffding_bentkus_p_values, losses_at, missed_share, risk_threshold, tested_threshold
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #52140d5f
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from transformers import PreTrainedTokenizerFast
+
+    from conformal_ar.hf.causal import HFCausal
+    from conformal_ar.hf.vllm import VLLMCausal, VLLMServer
+    from conformal_ar.search.sets import Hypotheses
+else:
+    OpenAI, PreTrainedTokenizerFast = "OpenAI", "PreTrainedTokenizerFast"
+    HFCausal, VLLMCausal = "HFCausal", "VLLMCausal"
+    VLLMServer, Hypotheses = "VLLMServer", "Hypotheses"
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #d67d428f
 def their_threshold(losses:StepLosses, risk:float)->float:
@@ -206,7 +219,7 @@ ON_CPU = dict( # what vLLM reads when it is imported
     TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0002
-def character_tokenizer(words:list)->object:
+def character_tokenizer(words:list)->"PreTrainedTokenizerFast":
     "A tokenizer of the characters and special tokens in `words`"
     from tokenizers import Regex, Tokenizer
     from tokenizers.decoders import Fuse
@@ -253,10 +266,10 @@ def sums_of(table)->dict:
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0004
 def compare_sets(
-    model:object, # VLLMCausal
-    hf:object,    # HFCausal of the same weights
+    model:"VLLMCausal",
+    hf:"HFCausal", # Of the same weights
     inputs:list,
-    theirs:object, # What a search of hf has found for them
+    theirs:"Hypotheses", # What a search of hf has found for them
 )->dict: # Counts, and the largest differences in nats
     "What differs between the sets of two models"
     from conformal_ar import threshold_search
@@ -280,7 +293,7 @@ def assert_equal(way:dict, inputs:int):
     assert max(way["largest_difference"], way["forced_difference"]) < ROUNDING, way
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0009
-def drawn_pairs(hf:object, inputs:list, theirs:object)->list:
+def drawn_pairs(hf:"HFCausal", inputs:list, theirs:"Hypotheses")->list:
     "Of each of `inputs` a target drawn from what a search by `hf` has found"
     draw, pairs, texts = np.random.default_rng(0), [], hf.decode(theirs.tokens)
     for i, x in enumerate(inputs):
@@ -290,7 +303,7 @@ def drawn_pairs(hf:object, inputs:list, theirs:object)->list:
     return pairs
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46b0003
-def half_precision(model:object, pairs:list)->dict:
+def half_precision(model:"VLLMCausal", pairs:list)->dict:
     "Guaranteed and covered by a `model` in bfloat16 whose `pairs` are another's"
     from conformal_ar import ConformalLevelSets
     cal, test = ([list(o) for o in zip(*half)] for half in (pairs[::2], pairs[1::2]))
@@ -341,7 +354,7 @@ def serving(folder:Path):
     finally: stop(server)
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000d
-def refusals(url:str, tokenizer:object)->dict:
+def refusals(url:str, tokenizer:"PreTrainedTokenizerFast")->dict:
     "What is said where the server at a `url` and the adapter's `tokenizer` do not fit"
     from conformal_ar import VLLMCausal, VLLMServer
     def said(what):
@@ -359,7 +372,7 @@ def refusals(url:str, tokenizer:object)->dict:
     return found
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000e
-def told(server:object)->dict:
+def told(server:"VLLMServer")->dict:
     "What the `server` answers, an example for the stand-in of the page on vLLM"
     body = dict(model="tiny", prompt=[[1, 5, 9]], max_tokens=1, temperature=0,
                 return_tokens_as_token_ids=True)
@@ -369,7 +382,8 @@ def told(server:object)->dict:
             for name, what in wanted.items()}
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a000f
-def killed(model:object, server:subprocess.Popen, inputs:list, theirs:object)->dict:
+def killed(model:"VLLMCausal", server:subprocess.Popen, inputs:list,
+           theirs:"Hypotheses")->dict:
     "What is kept of a search by a `model` whose `server` dies, and what the error says"
     from conformal_ar import threshold_search
     from conformal_ar.hf.vllm import EngineError
@@ -449,7 +463,7 @@ def date_pairs(n:int, seed:int)->list:
     return found
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0016
-def date_batches(tokenizer:object, steps:int, size:int=64):
+def date_batches(tokenizer:"PreTrainedTokenizerFast", steps:int, size:int=64):
     "Batches of ids and labels by a `tokenizer`, one for each of `steps`"
     import torch
     data = date_pairs(steps*size, seed=1)
@@ -481,7 +495,7 @@ def train_dates(folder:Path, steps:int):
     llama.save_pretrained(folder), tokenizer.save_pretrained(folder)
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #e46a0017
-def ask_all(client:object, inputs:list, n:int)->list:
+def ask_all(client:"OpenAI", inputs:list, n:int)->list:
     "`n` answers to each of `inputs` and their log-probabilities, by an openai `client`"
     def one(i):
         reply = client.chat.completions.create(

@@ -22,9 +22,11 @@ from tqdm import tqdm
 from .one_decode import decode_for_all
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.pairs import Pairs
 from ..procedures.procedure import Procedure
 from ..search.autoregressive import Autoregressor, optional, prefix_scores, take, target_lengths
 from ..search.threshold import PrefixSearch, Search, threshold_search
+from ..tasks.task import Pool
 from ..theory.checks import check_count, check_scores
 from ..theory.guarantee import Guarantee, plan
 from ..theory.tolerance import smallest_alpha, step_ranks, tolerance_region
@@ -173,7 +175,7 @@ def _find(self:NestedConformalBeams, model, inputs, thresholds, **kwargs):
 
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #5f3f7f64
 @patch
-def check_model(self:NestedConformalBeams, pairs:object, *how):
+def check_model(self:NestedConformalBeams, pairs:Pairs, *how):
     "As of any procedure; `ValueError` also where pairs were used for tuning"
     both = np.flatnonzero(np.isin(self._digests(pairs), self.tuned_on))
     if len(both):
@@ -417,7 +419,7 @@ def decode_within(
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #609a8741
 def score_pool(
     model:Autoregressor, # The model
-    pool:object,         # Pairs with inputs and targets
+    pool:Pool,           # The pairs
     max_len:int,         # Decoding steps
     progress:bool=False, # Show a progress bar?
 )->tuple[np.ndarray, np.ndarray]: # [N, L] prefix scores; [N] log-likelihoods
@@ -432,8 +434,8 @@ def score_pool(
 # %% ../../nbs/experiments/03_equal_coverage.ipynb #46bbb7eb
 def compare(
     model:Autoregressor,      # The model
-    pool:object, # Pairs to calibrate on and measure coverage, with inputs and targets
-    tuning:object,            # Other pairs, for the shape of the tuned family
+    pool:Pool,                # Pairs to calibrate on and measure coverage
+    tuning:Pool,              # Other pairs, for the shape of the tuned family
     asked:Sequence,           # Other inputs, to decode
     coverages:Sequence[float], # Ascending
     max_len:int,              # Decoding steps, from other data

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Callable, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy import stats
 from tqdm import tqdm
 
 from ..files.whole_files import STYLES, jsonable, plot_axes, whole_file
+from ..procedures.evaluation import Evaluation
 from ..search.autoregressive import Autoregressor
 from ..search.sets import Hypotheses, check_thresholds, gather
 from ..search.threshold import Walk
@@ -513,8 +515,8 @@ def _bin_names(edges):
 
 # %% ../../nbs/experiments/01_one_decode.ipynb #6f03cfb8
 def plot_set_sizes(
-    sizes:object,   # Sizes [n], an Evaluation, or a dictionary of these
-    ax:object=None, # Matplotlib Axes; a new figure when None
+    sizes:Sequence[int]|np.ndarray|Evaluation|dict, # [n]; or a dictionary of these
+    ax:Axes|None=None, # A new figure when None
 ): # The Axes
     "Histogram of the set sizes, as shares of the inputs"
     series = sizes if isinstance(sizes, dict) else {None: sizes}
@@ -588,7 +590,7 @@ def _cumulative_panel(ax, series, ylabel):
 # %% ../../nbs/experiments/01_one_decode.ipynb #aedf7fff
 def plot_sizes_by_oracle(
     series:dict, # From a label to counts, as from_counts takes them
-    ax:object=None, # Matplotlib Axes of the main panel; a new figure when None
+    ax:Axes|None=None, # Of the main panel; a new figure when None
     few:int=200, # An oracle size that occurred less often is left out
     title:str|None=None, # Of the legend
 ): # The Axes of the main panel
@@ -616,7 +618,7 @@ def plot_sizes_by_oracle(
 def plot_group_coverage(
     series:dict, # From a label to rows with group (a number), pairs and coverage
     guaranteed:dict|None=None, # From a label to the guaranteed coverage of all
-    ax:object=None, # Matplotlib Axes of the main panel; a new figure when None
+    ax:Axes|None=None, # Of the main panel; a new figure when None
     xlabel:str="length of the target (tokens)", # What the groups are
     title:str|None=None,  # Of the legend
 ): # The Axes of the main panel

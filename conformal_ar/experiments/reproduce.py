@@ -25,6 +25,7 @@ from ..files.whole_files import environment, markdown_table, write_results
 from ..search.autoregressive import Autoregressor, optional, prefix_scores
 from ..search.beams import beam_search
 from ..search.sets import Hypotheses, true_rows
+from ..tasks.task import Pool
 from ..theory.checks import check_count
 from ..theory.guarantee import clopper_pearson_interval
 from ..theory.tolerance import check_feasible
@@ -255,7 +256,7 @@ def reactions_passes(
     folder:str|Path,     # Where the arrays are kept
     progress:bool=True,  # Show progress bars?
     pairs:int|None=None, # Only the first of them, for a quick look
-    pool:object=None, # Reactions; None: those that the shipped split holds out
+    pool:Pool|None=None, # Of reactions; None: those that the shipped split holds out
 )->Passes: # Of the held-out reactions, of all lengths
     "The passes of the reactions task"
     from conformal_ar.tasks.reaction_files import load_reactions

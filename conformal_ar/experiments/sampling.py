@@ -129,7 +129,7 @@ def draw_samples(
     return Draws(*(np.concatenate(p) for p in zip(*parts)))
 
 # %% ../../nbs/experiments/06_sampling.ipynb #b1000002
-def own_stream(seed:int, x:object)->int:
+def own_stream(seed:int, x:str|Sequence|np.ndarray)->int:
     "The seed of an input's own draws, from a `seed` and the input `x`"
     name = f"{seed} {np.asarray(x).tolist()!r}".encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(name).digest()[:8], "big")

@@ -223,13 +223,20 @@ def table_start(
     return f"{found} "[:1 + bool(padded)] if found else None, before
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
+def _parquet(path):
+    from pyarrow.parquet import ParquetFile
+    check_once((file := ParquetFile(path)).schema_arrow.names)
+    return file.read().to_pylist()
+
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
-    "Rows of a JSONL or CSV file `path`, bad ones, too; `ValueError` where none are"
+    "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
     try:
-        lines = read_lines(path)
-        separator, before = table_start(path, lines)
-        table = separator and csv_rows(lines, separator, before)
-        rows = list(table or json_rows(lines))
+        if suffix_of(path) == ".parquet": rows = [*enumerate(_parquet(path), 1)]
+        else:
+            lines = read_lines(path)
+            separator, before = table_start(path, lines)
+            table = separator and csv_rows(lines, separator, before)
+            rows = list(table or json_rows(lines))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
     if not rows: raise ValueError(f"{path}: there are no rows")
     return rows
@@ -248,7 +255,7 @@ def text_of(row:dict|BadRow, column:str)->str:
 def at(
     path:str|Path, # The file
     line:int,      # Counted from 1
-    what:object,   # What is wrong, an error or a text
+    what:str|Exception, # What is wrong
 )->ValueError:
     "An error that says where it is"
     return ValueError(f"{path}, line {line}: {what}")

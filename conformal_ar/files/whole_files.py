@@ -19,9 +19,17 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+# %% ../../nbs/files/00_whole_files.ipynb #54685dbf
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+else: Axes, Figure = "Axes", "Figure"
 
 # %% ../../nbs/files/00_whole_files.ipynb #91a8c126
 def _is_stream(path):
@@ -61,12 +69,10 @@ def only_one(
     wait:bool=True,  # Until it is free? Else an error
 ):
     "Hold a folder until the block ends; `ValueError` where another run has it"
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError: flock = None # Windows
-    if flock is None:
+    if not find_spec("fcntl"): # Windows
         yield
         return
+    from fcntl import LOCK_EX, LOCK_NB, flock
     handle = os.open(folder, os.O_RDONLY)
     try:
         try: flock(handle, LOCK_EX | (0 if wait else LOCK_NB))
@@ -77,13 +83,13 @@ def only_one(
 
 # %% ../../nbs/files/00_whole_files.ipynb #5fb9a895
 def save_figure(
-    ax:object,     # Axes or Figure to write
+    ax:"Axes|Figure", # What to write
     path:str|Path, # File; its suffix says the format, png by default
     dpi:int=150,   # Dots per inch of raster formats
 )->Path: # The file
     "Write a figure to a file, whole or not at all, and close it"
     from matplotlib.pyplot import close
-    fig, path = getattr(ax, "figure", ax), Path(path)
+    fig, path = getattr(ax, "figure"), Path(path) # of a Figure itself
     with whole_file(path) as tmp:
         fig.savefig(tmp, format=path.suffix[1:] or "png", dpi=dpi, bbox_inches="tight")
     close(fig)
@@ -111,8 +117,8 @@ def check_file(
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"'{path}' is a folder, a file is needed")
     if not _is_stream(path): check_writable(path.parent)
-    both = source is not None and path.exists() and os.path.exists(source)
-    if both and path.samefile(source):
+    there = path.exists() and source is not None and os.path.exists(source)
+    if there and os.path.samefile(path, source or ""):
         raise ValueError(f"'{path}' is the file that is read: write to another")
     return path
 
@@ -156,8 +162,8 @@ def jsonable(x:object):
 # %% ../../nbs/files/00_whole_files.ipynb #5e5d0dde
 def _run(*command, cwd=None):
     "The output of a command, or None when it cannot be run or fails"
-    run = dict(cwd=cwd, capture_output=True, text=True, check=True, timeout=20)
-    try: return subprocess.run(command, **run).stdout.strip()
+    try: return subprocess.run(command, cwd=cwd, capture_output=True, text=True,
+                               check=True, timeout=20).stdout.strip()
     except (OSError, subprocess.SubprocessError): return None
 
 # %% ../../nbs/files/00_whole_files.ipynb #d0c093db
@@ -229,12 +235,13 @@ def read_results(path:str|Path)->dict: # Of results, command, seed, commit, vers
     return found
 
 # %% ../../nbs/files/00_whole_files.ipynb #c2c8dbcf
-STYLES = [dict(marker="o", color="black", ls="-"),
-           dict(marker="s", color="#c1440e", ls="--", mfc="white"),
-           dict(marker="^", color="#2a6f97", ls=":"),
-           dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
+STYLES:list[dict[str, Any]] = [
+    dict(marker="o", color="black", ls="-"),
+    dict(marker="s", color="#c1440e", ls="--", mfc="white"),
+    dict(marker="^", color="#2a6f97", ls=":"),
+    dict(marker="D", color="#6a994e", ls="-.", mfc="white")]
 
-def plot_axes(ax, figsize=(5, 3.2)):
+def plot_axes(ax:"Axes|None", figsize:tuple=(5, 3.2))->"Axes":
     "`ax`, or the axes of a new figure"
     import matplotlib.pyplot as plt  # heavy
     if ax is None: _, ax = plt.subplots(figsize=figsize, layout="constrained")
@@ -252,17 +259,17 @@ def house_style():
 # %% ../../nbs/files/00_whole_files.ipynb #fba97a6b
 def plot_coverage(
     rows:list[dict], # Of Evaluation.row, with the column by
-    ax:object=None, # Matplotlib Axes; a new figure when None
+    ax:"Axes|None"=None, # A new figure when None
     by:str="procedure", # Column that names the series
-): # The Axes
+)->"Axes":
     "Measured against guaranteed coverage, 95 % interval; `ValueError` without rows"
     if not rows: raise ValueError("there are no rows to plot")
     ax = plot_axes(ax, (4.6, 4))
     names = list(dict.fromkeys(r.get(by, "") for r in rows))
     for name, style in zip(names, STYLES*len(names)):
         x, y, lo, hi = _coverage_columns([r for r in rows if r.get(by, "") == name])
-        error = dict(yerr=[y - lo, hi - y], elinewidth=1, capsize=3)
-        ax.errorbar(x, y, label=name, ms=6, lw=1, **error, **style)
+        ax.errorbar(x, y, [y - lo, hi - y], label=name, ms=6, lw=1, elinewidth=1,
+                    capsize=3, **style)
     low = min(min(r["guaranteed"], r["measured_low"]) for r in rows)
     _guaranteed_region(ax, max(0., low - .08*(1 - low)))
     ax.legend(frameon=False, loc="lower right")

@@ -6,11 +6,14 @@
 __all__ = ['HFModel', 'no_progress_bar']
 
 # %% ../../nbs/hf/01_adapter.ipynb #4a843ccb
+import inspect
 import json
 import re
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,6 +29,11 @@ from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 
+# %% ../../nbs/hf/01_adapter.ipynb #4a843ccf
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
+
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):
     """What the adapters of `transformers` models share.
@@ -38,9 +46,9 @@ class HFModel(Texts):
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a T5ForConditionalGeneration
-        tokenizer:object, # Its tokenizer
+        tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best for its size
-        dtype:torch.dtype=None # To convert the weights to, in place; None: as they are
+        dtype:torch.dtype|None=None # Of weights, converted in place; None: as is
     ):
         check_pair(model, tokenizer)
         self._check_kind(model)
@@ -53,6 +61,9 @@ class HFModel(Texts):
         self.tokenizer = tokenizer
         self._find_tokens()
         if self.checks: check_paths(self)
+
+    @cached_property
+    def _takes(self): return {*inspect.signature(self.model.forward).parameters}
 
     # what adapters of some kinds know better
     def _check_kind(self, model): "Raise for a model of another kind"
@@ -134,6 +145,11 @@ def quiet(self:HFModel):
         "or by another adapter with a dtype: load the model again, once for each dtype")
     if any(m.training for m in self.model.modules()): self.model.eval()
     return self.model
+
+@patch
+def _cached(self:HFModel, cache):
+    "A `cache` under the word that the model has for it, which changes in 5.24"
+    return {"cache" if "cache" in self._takes else "past_key_values": cache}
 
 # %% ../../nbs/hf/01_adapter.ipynb #6509a990
 @patch(as_prop=True)
@@ -299,16 +315,17 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
         f"{name}: {len(others)} weights have no place in the model, such as "
         f"{others[0]}: does its configuration name too few layers?")
     if not missing: return
-    more = (f"; {len(others)} others have no place, such as {others[0]}: save what "
-            "torch.compile or DataParallel wrapped") if others else ""
+    more = (f"; {len(others)} others have no place, such as {others[0]}: it is of "
+            "another kind, or was wrapped by torch.compile or DataParallel when saved"
+            ) if others else ""
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
-def check_words(folder:str|Path, tokenizer:object): # As it was loaded from there
-    "`OSError` where a folder has no words of a tokenizer, which is then made up"
+def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
+    "`OSError` where `folder` lacks the words of its `tokenizer`, which is then made up"
     if not getattr(tokenizer, "vocab_files_names", None): return # it needs none
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "
@@ -319,11 +336,11 @@ def check_words(folder:str|Path, tokenizer:object): # As it was loaded from ther
 def from_pretrained(cls:HFModel,
     name, # Such as additions; or a folder, or a hub id
     device=None, # Such as cuda, mps or cpu; the first that exists when None
-    dtype:torch.dtype=None, # Of weights and activations; float32 when None
+    dtype:torch.dtype|None=None, # Of weights and activations; float32 when None
     trust_remote_code:bool=False, # Run code that the folder or the hub brings?
     use_safetensors:bool=True, # None takes pickled weights too, for want of others
     revision:str="main", # Branch, tag or commit on the hub
-    model_kwargs:dict=None, # Of the model's from_pretrained: quantization_config, ...
+    model_kwargs:dict|None=None, # Of its from_pretrained, such as quantization_config
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
@@ -339,6 +356,12 @@ def from_pretrained(cls:HFModel,
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except (OSError, ValueError, RuntimeError, TypeError) as e:
         why = here and damaged_json(folder) or str(e)
+        if "no file named model.safetensors" in why: why = (
+            "it has no model.safetensors: use_safetensors=None loads pickled weights, "
+            "which can run code")
+        if here and (Path(folder)/"adapter_config.json").exists(): why = (
+            "it holds an adapter, such as LoRA: its base model and a tokenizer must be "
+            f"found, too; {why.splitlines()[0]}")
         if why.startswith("Unrecognized configuration class"): # the list is long
             why = "it is of another kind: try HFCausal, or HFSeq2Seq"
         if "ignore_mismatched_sizes" in why: # a report is logged above

@@ -10,6 +10,7 @@ import copy
 import warnings
 from collections import Counter
 from threading import Lock
+from typing import Callable
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from .caches import Blocks, Slot, Stack, whole_stack
+from .supported import Adapter
 from .texts import lay_rows
 from ..search.autoregressive import to_device
 
@@ -83,7 +85,7 @@ class _Made:
     "Stands for tensor number `n` that a recording makes"
     def __init__(self, n): self.n = n
 
-def record(f:callable, device:torch.device, pool:object):
+def record(f:Callable, device:torch.device, pool:tuple[int, int]|None)->Callable:
     """Run `f`; a function without arguments that repeats its operations.
     On a CUDA `device` it is a graph with memory of `pool`, else a tape"""
     if device.type != "cuda":
@@ -133,7 +135,7 @@ class Steps:
         self.pool = self.weights = None
         self.why = "" # nothing is recorded
 
-    def look(self, ar:object):
+    def look(self, ar:Adapter):
         "Drop recordings where weights of `ar` moved; what changed in place is read"
         now = [p.data_ptr() for p in ar.model.parameters()]
         if now != self.weights: self.forget()
@@ -166,7 +168,7 @@ def recorded(cross:DynamicCache, R:int):
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120022
 @patch
-def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
+def __call__(self:Steps, ar:Adapter, own:DynamicCache, rows:torch.Tensor,
              tokens:torch.Tensor, places:np.ndarray, owner:np.ndarray,
              cross:DynamicCache, bias:torch.Tensor|None):
     """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
@@ -214,10 +216,10 @@ def __call__(self:Steps, ar:object, own:DynamicCache, rows:torch.Tensor,
         return Stack(new[:, :R].clone(), free=False), out[:R].clone()
 
 @patch
-def step(self:Steps, ar:object, kept:torch.Tensor, hidden:torch.Tensor,
+def step(self:Steps, ar:Adapter, kept:torch.Tensor, hidden:torch.Tensor,
          new:torch.Tensor, out:torch.Tensor, shape:tuple, tokens:torch.Tensor,
          places:torch.Tensor, laid:torch.Tensor, place:torch.Tensor,
-         of:torch.Tensor=None):
+         of:torch.Tensor|None=None):
     """What is recorded: log-probabilities go to `out`, keys and values to `new`.
     Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; `tokens`
     at `places` are `laid` in a block `shape` at their `place`, inputs `of` each"""
@@ -231,8 +233,8 @@ def step(self:Steps, ar:object, kept:torch.Tensor, hidden:torch.Tensor,
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120024
 def captured(
-    ar:object, # The model, on any device
-): # A copy whose steps are recorded
+    ar:Adapter, # On any device
+)->Adapter: # A copy whose steps are recorded
     "A model that replays its steps; `TypeError` where prefixes share nothing"
     if why := ar.copies_prompts: raise TypeError(
         f"the steps of {type(ar.model).__name__} are not recorded: every prefix has "

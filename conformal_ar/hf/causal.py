@@ -6,17 +6,16 @@
 __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 
 # %% ../../nbs/hf/06_causal.ipynb #aac0c076
-import inspect
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from fastcore.basics import patch
 from jinja2 import TemplateError
-from transformers import AutoModelForCausalLM, DynamicCache
+from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedTokenizerBase
 
 from .adapter import HFModel
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
@@ -26,9 +25,14 @@ from .texts import Texts, pad_rows, row_tokens, shipped_models, start_ids
 from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
 
+# %% ../../nbs/hf/06_causal.ipynb #aac0c07f
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
+
 # %% ../../nbs/hf/06_causal.ipynb #9901120f
 def chat_prompts(
-    tokenizer:object, # With a chat template
+    tokenizer:PreTrainedTokenizerBase, # With a chat template
     inputs:list, # Texts of a user, or lists of messages
     **options # Of the template, such as enable_thinking; date_string in place of today
 )->list: # Of texts
@@ -52,7 +56,7 @@ def chat_prompts(
 
 # %% ../../nbs/hf/06_causal.ipynb #c8ac3b32
 def chat_options(
-    tokenizer:object, # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     chat:bool|dict # Put inputs into its chat template? Or the template's arguments
 )->dict: # The arguments
     "Arguments of a chat template; `ValueError` where it would write today's date"
@@ -80,9 +84,9 @@ class HFCausal(PromptTexts, HFModel):
 
     def __init__(self,
         model:torch.nn.Module, # Of transformers, such as a LlamaForCausalLM
-        tokenizer:object, # Its tokenizer
+        tokenizer:"ModelTokenizer", # Its tokenizer
         device:str|torch.device|None=None, # Such as cuda; None: the best
-        dtype:torch.dtype=None, # To convert the weights to, in place; None: as they are
+        dtype:torch.dtype|None=None, # Of weights, converted in place; None: as is
         chat:bool|dict=False # Put inputs into the chat template? Or its arguments
     ):
         self.chat = chat
@@ -95,9 +99,6 @@ class HFCausal(PromptTexts, HFModel):
         if getattr(model, "_is_stateful", False): raise TypeError(
             f"{name} is recurrent: HFCausal needs a cache of keys and values, as "
             "transformers with attention in all layers have")
-
-    @cached_property
-    def _takes(self): return {*inspect.signature(self.model.forward).parameters}
 
     @cached_property
     def _first(self): # position of the first token, behind that of padding in RoBERTa
@@ -156,8 +157,8 @@ def _logits(self:HFCausal, ids, mask, places=None, keep=1, cache=None):
         places = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:] + self._first
     optional = dict(position_ids=places, logits_to_keep=keep)
     taken = {name: value for name, value in optional.items() if name in self._takes}
-    out = self.quiet(input_ids=ids, attention_mask=mask, past_key_values=cache,
-                     use_cache=cache is not None, **taken)
+    out = self.quiet(input_ids=ids, attention_mask=mask, use_cache=cache is not None,
+                     **self._cached(cache), **taken)
     return out.logits[:, -keep:]
 
 # %% ../../nbs/hf/06_causal.ipynb #162b972c
@@ -186,8 +187,8 @@ class CausalState(NamedTuple):
     cache:DynamicCache # Keys and values, one row per prefix, of what no prompt holds
     mask:torch.Tensor # [R, S]: 1 for tokens, 0 for padding; or the bias of prompts
     used:np.ndarray # [R] tokens of each row, those of its prompt too
-    prompt:DynamicCache=None # Keys and values of prompts, one row per input
-    owner:np.ndarray=None # [R] which prompt each prefix continues
+    prompt:DynamicCache|None=None # Keys and values of prompts, one row per input
+    owner:np.ndarray|None=None # [R] which prompt each prefix continues
 
 # %% ../../nbs/hf/06_causal.ipynb #300cae97
 @patch

@@ -7,10 +7,16 @@ __all__ = ['MOST', 'GRAPHS', 'DECODERS', 'rms_norm', 'attend', 'Seq2SeqGraphs', 
 
 # %% ../../nbs/hf/16_graphs.ipynb #0925077c
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from fastcore.basics import patch
 from onnx import TensorProto, helper, numpy_helper
+
+# %% ../../nbs/hf/16_graphs.ipynb #0925077f
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+else: PreTrainedModel = "PreTrainedModel"
 
 # %% ../../nbs/hf/16_graphs.ipynb #38ab7072
 class Graph:
@@ -18,7 +24,7 @@ class Graph:
     def __init__(self):
         self.nodes, self.weights, self.inputs, self.outputs = [], {}, [], []
 
-    def name_of(self, x:object):
+    def name_of(self, x:str|float|list|tuple|np.ndarray)->str:
         "The name of `x`, which may be one; numbers become float32, lists int64"
         if isinstance(x, str): return x
         x = np.asarray(x, np.int64 if isinstance(x, list) else None, order="C")
@@ -54,7 +60,7 @@ class Graph:
                                  ir_version=9)
 
 # %% ../../nbs/hf/16_graphs.ipynb #19622789
-def rms_norm(g:Graph, x:str, weight:object, eps:float):
+def rms_norm(g:Graph, x:str, weight:str|np.ndarray, eps:float):
     "In `g`, `x` [..., D] over the root of its mean square + `eps`, times `weight` [D]"
     size = g.Sqrt(g.Add(g.ReduceMean(g.Pow(x, 2.), [-1]), eps))
     return g.Mul(g.Div(x, size), weight)
@@ -245,9 +251,9 @@ def step(self:Seq2SeqGraphs):
 MOST = 2*10**9 # bytes of a graph, a limit of its format
 
 def graphs_of(
-    model:object, # Of transformers
+    model:"PreTrainedModel", # Of transformers
     kinds:dict, # Name of a kind to what writes its graphs
-): # Object with the methods reader and step
+)->"Seq2SeqGraphs|DecoderGraphs":
     "A model as graphs; `TypeError` for a kind that is not written"
     kind = model.config.model_type
     if kind not in kinds: raise TypeError(

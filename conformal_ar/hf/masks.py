@@ -160,14 +160,14 @@ class Respelt(Wrapper):
     def check(self, inputs): self.ar.check(self.spelt(inputs))
     def start(self, inputs, **floor): return self.ar.start(self.spelt(inputs), **floor)
     def extend(self, *step, **floor): return self.ar.extend(*step, **floor)
-    def score(self, inputs, ids:object):
-        "[B, L] log-probabilities of targets `ids` [B, L], inputs as they are spelt"
-        return self.ar.score(self.spelt(inputs), ids)
+    def score(self, inputs, targets:torch.Tensor):
+        "[B, L] log-probabilities of ids `targets` [B, L], inputs as they are spelt"
+        return self.ar.score(self.spelt(inputs), targets)
 
 class CleanInputs(Respelt):
     "The model `ar`, which reads of each input the text that `clean` gives, with notes"
     wrong = ValueError
-    def __init__(self, ar:Autoregressor, clean:Callable=None):
+    def __init__(self, ar:Autoregressor, clean:Callable|None=None):
         super().__init__(ar)
         self.clean = clean # an input and a model to a text and notes
 

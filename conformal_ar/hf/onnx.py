@@ -10,7 +10,7 @@ import json
 import os
 from hashlib import sha256
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,11 @@ from .precision import ROUNDING
 from .texts import Texts, check_tokens, lay_rows, own_tokenizer, row_tokens, shipped_models
 from ..procedures.saving import read_shipped
 from ..search.autoregressive import stepwise_scores
+
+# %% ../../nbs/hf/04_onnx.ipynb #94db8c3f
+if TYPE_CHECKING:
+    from conformal_ar.hf.graphs import DecoderGraphs, Seq2SeqGraphs
+else: DecoderGraphs, Seq2SeqGraphs = "DecoderGraphs", "Seq2SeqGraphs"
 
 # %% ../../nbs/hf/04_onnx.ipynb #a223cdb7
 def has_onnx()->bool:
@@ -43,6 +48,7 @@ class GraphRun:
         graph:bytes, # A serialised model
         threads:int, # Within an operation
     ):
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") # of its builds from 1.32 on
         import onnxruntime as ort
         how = ort.SessionOptions()
         how.intra_op_num_threads, how.inter_op_num_threads = threads, 1
@@ -59,7 +65,7 @@ class GraphRun:
 
 class Engine:
     "Reader and step of a model, with as many threads as PyTorch has now"
-    def __init__(self, graphs:object): # With the methods reader and step
+    def __init__(self, graphs:"Seq2SeqGraphs|DecoderGraphs"): # Of the model
         self.graphs = tuple(model.SerializeToString()
                             for model in (graphs.reader(), graphs.step()))
         self._threads = None
@@ -96,7 +102,7 @@ class Compiled(Texts):
 
     def __init__(self,
         texts:Texts,     # Whose tokenizer and special tokens it has
-        graphs:object,   # With the methods reader and step
+        graphs:"Seq2SeqGraphs|DecoderGraphs", # Of the same model
         fingerprint:str, # Of the model
     ):
         for name in ("tokenizer", "end_token_id", "pad_token_id", "start_token_id",

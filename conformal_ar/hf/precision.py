@@ -9,11 +9,18 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 import hashlib
 import json
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from .supported import Adapter
 from ..search.autoregressive import real_tokens, stepwise_scores
+
+# %% ../../nbs/hf/08_precision.ipynb #e3a1332f
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
 ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below
@@ -28,7 +35,7 @@ def is_exact(
 
 # %% ../../nbs/hf/08_precision.ipynb #61d4a020
 def rounding(
-    model:object, # The adapter
+    model:Adapter, # That scores
     inputs:list, # [B] texts
     targets:torch.Tensor # [B, L] ids with the end token, padded
 )->torch.Tensor: # [B] largest difference over the prefixes of a target, in nats
@@ -105,17 +112,21 @@ def one_kernel(m:torch.nn.Module, norms:bool=True):
     own = {*m._parameters, *(name for name in vars(m) if name[0] != "_")}
     if not norms or own != {"weight", "training", "variance_epsilon"}: return None
     new, w = OneKernelNorm(m).train(m.training), m.weight
+    x = torch.linspace(-1, 3, w.numel()).view(w.shape) # not of mean 0
+    x, near = torch.stack([x, x/1000]).to(w), 1e-4 if w.dtype == torch.float32 else .02
     with torch.inference_mode(): # Gemma's, for one, adds 1 to its weights
-        x = torch.linspace(-2, 2, len(w), device=w.device, dtype=w.dtype)
-        same = w.is_meta or torch.allclose(m(x), new(x), rtol=.02, atol=.01)
-    return new if same else None
+        return new if torch.allclose(m(x), new(x), rtol=near, atol=near) else None
 
 # %% ../../nbs/hf/08_precision.ipynb #948321fa
 def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
     """The model on its device, if it has none, in evaluation mode, GELU and norms in
     one kernel. `model` is changed in place, and goes to `device` as `dtype` (None: as
     it is) unless it is quantised or was placed when loaded"""
-    placed = getattr(model, "is_quantized", False) or hasattr(model, "hf_device_map")
+    mapped = hasattr(model, "hf_device_map")
+    if not mapped and any(p.is_meta for p in model.parameters()): raise ValueError(
+        f"{type(model).__name__} has no weights, or not all: some are on the device "
+        "meta; load it by from_pretrained")
+    placed = mapped or getattr(model, "is_quantized", False)
     for m in model.modules():
         for name, child in m.named_children():
             new = one_kernel(child, norms=not placed)
@@ -150,7 +161,7 @@ def words_sum(raw:torch.Tensor):
 BULK = 100*2**20 # bytes of weights from which on sums stand for them
 
 # %% ../../nbs/hf/08_precision.ipynb #671147ce
-def fingerprint_of(model:torch.nn.Module, tokenizer:object, seen:list):
+def fingerprint_of(model:torch.nn.Module, tokenizer:"ModelTokenizer", seen:list)->str:
     """SHA-256 of a model, its tokenizer, and what else scores depend on.
     `model` and `tokenizer` of transformers; `seen` lists the rest. Many weights count
     by sums, which their device makes"""

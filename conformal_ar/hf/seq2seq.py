@@ -114,7 +114,7 @@ def _after(self:HFSeq2Seq, own, tokens, places, blocks):
     read = blocks.cross.layers[0].keys[:1, 0] # of which only the length counts
     out = self.quiet(encoder_outputs=BaseModelOutput(read.expand(len(tokens), -1, -1)),
                      decoder_input_ids=tokens[:, None], blocks=blocks, use_cache=True,
-                     past_key_values=EncoderDecoderCache(own, blocks.cross))
+                     **self._cached(EncoderDecoderCache(own, blocks.cross)))
     return out.logits[:, -1]
 
 @patch
@@ -132,7 +132,7 @@ def _step(self:HFSeq2Seq, own, cross, hidden, mask, owner, tokens):
         known = select_rows(cross, rows)
     out = self.quiet(encoder_outputs=BaseModelOutput(encoded), attention_mask=seen,
                      decoder_input_ids=tokens[:, None], use_cache=True,
-                     past_key_values=EncoderDecoderCache(own, known))
+                     **self._cached(EncoderDecoderCache(own, known)))
     log_probs = self._log_probs(out.logits[:, -1])
     return Seq2SeqState(own, cross, hidden, mask, owner), log_probs
 

@@ -10,7 +10,7 @@ __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'pa
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 
 import numpy as np
 import torch
@@ -62,6 +62,13 @@ class PlainTokenizer:
         return [self.join([words[i] for i in row if i not in special]) for row in rows]
 
 
+# %% ../../nbs/hf/11_texts.ipynb #7035c1ae
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+    
+    ModelTokenizer = PreTrainedTokenizerBase|PlainTokenizer
+else: ModelTokenizer = "ModelTokenizer"
+
 # %% ../../nbs/hf/11_texts.ipynb #b60ea06c
 def own_tokenizer(
     folder:str|Path,  # Of a model
@@ -90,7 +97,7 @@ def shipped_models()->dict: # Name to folder
 
 # %% ../../nbs/hf/11_texts.ipynb #48e12626
 def token_ids(
-    tokenizer:object, # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     texts:list, # What to read
     target:bool=False # Are these targets? Marian and others spell them differently
 )->list: # Ids of each text, neither padded nor truncated
@@ -100,7 +107,7 @@ def token_ids(
     return tokenizer(**texts, truncation=False, verbose=False)["input_ids"]
 
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf29
-def unknown_id(tokenizer:object)->int|None: # None where there is none
+def unknown_id(tokenizer:"ModelTokenizer")->int|None: # None where there is none
     "The id of what a `tokenizer` does not know, which may be named within alone"
     if tokenizer.unk_token_id is not None: return tokenizer.unk_token_id
     inner = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
@@ -109,7 +116,7 @@ def unknown_id(tokenizer:object)->int|None: # None where there is none
 
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf28
 def find_unknown(
-    tokenizer:object, # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     text:str # That holds a token which it does not know
 )->int: # Position in the text
     "Where the first character stands that a tokenizer does not know"
@@ -123,14 +130,13 @@ def find_unknown(
     return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
 
 # %% ../../nbs/hf/11_texts.ipynb #443c497f
-def what_is_unknown(tokenizer:object, text:str):
+def what_is_unknown(tokenizer:"ModelTokenizer", text:str)->str:
     "What in `text` has no token of `tokenizer`, in its own words where it has any"
     own = getattr(tokenizer, "unknown", None)
     if own and (why := own(text)): return why
     at = find_unknown(tokenizer, text)
     return ("a character that the tokenizer does not know: "
             f"{text[at]!r} at position {at} of {text!r:.80}")
-
 
 # %% ../../nbs/hf/11_texts.ipynb #a281082f
 def pad_rows(
@@ -340,7 +346,7 @@ def open_text(self:Texts):
 
 # %% ../../nbs/hf/11_texts.ipynb #f6eb0657
 def start_ids(
-    tokenizer:object # Of transformers
+    tokenizer:"ModelTokenizer" # Of the model
 )->list: # Of ids, often empty or one
     "What a tokenizer puts before a text"
     full, plain = (tokenizer("a", add_special_tokens=special)["input_ids"]
@@ -368,7 +374,8 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #b7668109
-def row_tokens(rows:object, tokens:object, n:int, vocab_size:int):
+def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tensor,
+               n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor]:
     """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
     `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
     shapes or none"""

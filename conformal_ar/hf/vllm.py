@@ -17,7 +17,7 @@ from http.client import HTTPException
 from math import log
 from threading import Thread
 from types import SimpleNamespace
-from typing import Iterator, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Iterator, NamedTuple, Sequence
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -29,6 +29,11 @@ from transformers import PreTrainedTokenizerBase
 from .causal import HFCausal
 from .texts import check_tokens
 from ..search.autoregressive import real_tokens
+
+# %% ../../nbs/hf/15_vllm.ipynb #752180ef
+if TYPE_CHECKING:
+    from vllm import LLM
+else: LLM = "LLM"
 
 # %% ../../nbs/hf/15_vllm.ipynb #3f4c548d
 class EngineError(ConnectionError):
@@ -241,7 +246,7 @@ class VLLMCausal(HFCausal):
     positions = vocab_size = read_size = None
 
     def __init__(self,
-        engine:object, # The LLM of vLLM, or a VLLMServer
+        engine:"LLM|VLLMServer", # vLLM in this process, or behind a server
         tokenizer:PreTrainedTokenizerBase|None=None, # Of the model; None: that of LLM
         *,
         chat:bool|dict=False, # Put inputs into the chat template? Or its arguments

@@ -16,7 +16,8 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import BadRow, Input, input_error
 from .file_blocks import digest
-from ..procedures.procedure import Procedure, load
+from ..procedures.equivalence import ClassSet
+from ..procedures.procedure import ModelCalibration, Procedure, load
 from ..procedures.saving import calibration_file, read_calibration
 from ..search.sets import Abstention, PredictionSet
 
@@ -97,7 +98,7 @@ def set_record(
 )->dict: # As JSON
     "What comes out for an input: its set, or what is wrong with it"
     def short(values): return [float(f"{v:.6g}") for v in values]
-    out = dict(line=x.line, input=x.text)
+    out:dict = dict(line=x.line, input=x.text)
     if x.columns: out["columns"] = x.columns
     if s is None: return out | dict(error=error)
     if cleaned is not None: out["cleaned"] = cleaned
@@ -106,13 +107,13 @@ def set_record(
     if s.p_values is not None: out["p_values"] = short(s.p_values)
     if s.open is not None: out["open"] = s.open.tolist()
     out["truncated"] = s.truncated
-    if not hasattr(s, "strings"): return out
+    if not isinstance(s, ClassSet): return out
     out |= dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
     return out | getattr(s, "more", {})
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #237019e9
 def judge(
-    procedure:object, # Calibrated
+    procedure:ModelCalibration, # Calibrated
     text:str,         # As the model reads it
     candidate:str,    # As the model writes it
 )->tuple[dict, list]: # candidate_p_value, candidate_rank (None: never found); notes
@@ -120,21 +121,20 @@ def judge(
     found = {} # where a procedure keeps no scores
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        if hasattr(procedure, "check_steps"):
-            (p, rank), = procedure.check_steps([text], [candidate])
+        if steps := getattr(procedure, "check_steps", None):
+            (p, rank), = steps([text], [candidate])
             found = dict(candidate_p_value=p, candidate_rank=rank or None)
-        elif getattr(procedure, "nested", False):
+        elif isinstance(procedure, Procedure) and procedure.nested:
             found = dict(candidate_p_value=procedure.p_values(text, candidate)[0])
     if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
     return found, [str(w.message) for w in said]
 
 def placed(found:dict, candidate:str, s:PredictionSet)->dict:
     "What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"
-    inside = candidate in s
-    if inside and "candidate_rank" in found: # by all ways to it, as members are
-        found = found | dict(candidate_rank=1 + s.line_of(candidate))
-    return dict(candidate_in_set=inside) | found
-
+    line = s.line_of(candidate)
+    if line is not None and "candidate_rank" in found: # by all ways, as members are
+        found = found | dict(candidate_rank=1 + line)
+    return dict(candidate_in_set=line is not None) | found
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0
 class SetRecords:

@@ -129,7 +129,7 @@ def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
     if self.plain: rows = enumerate(lines, 1)
     elif delimiter is None: rows = json_rows(lines)
     else: rows = ((j, row if isinstance(row, BadRow) else csv_row(self.header, row))
-                  for j, row in csv_lists(lines, delimiter, len(self.header)))
+                  for j, row in csv_lists(lines, delimiter, len(self.header or ())))
     return [(line + j - 1, row) for j, row in rows]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d1c9a41

@@ -119,7 +119,7 @@ def _connected(address):
     except ImportError: raise ImportError(
         "a cluster needs Ray: pip install 'conformal_ar[ray]'") from None
     logging.getLogger("ray.data").setLevel(logging.CRITICAL) # errors are raised
-    own = dict(object_store_memory=_STORE, include_dashboard=False)
+    own:dict = dict(object_store_memory=_STORE, include_dashboard=False)
     if not ray.is_initialized(): # and it stays: Ray may crash where it starts twice
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR,
                  **own if address == "local" else {})

@@ -23,7 +23,7 @@ from ..theory.tolerance import check_feasible, step_ranks
 
 # %% ../../nbs/procedures/04_dynamic.ipynb #aa00d91b
 def choose_max_len(
-    lengths:Sequence[int], # Lengths in tokens, of other targets than in calibration
+    lengths:Sequence[int]|np.ndarray, # In tokens, of other targets than in calibration
     quantile:float=0.999,  # Share of the lengths that fit, in (0, 1]
 )->int: # The smallest length that at least this share does not exceed
     "A maximum length for decoding (Deutschmann et al. 2024, section 6)"

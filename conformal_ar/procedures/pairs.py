@@ -372,7 +372,8 @@ def counters(
             if hasattr(module, "config"): found |= _settings(module.config)
             for m in module.modules():
                 own = m.__dict__
-                found[id(m)] = own["training"]
+                peft = own.get("_disable_adapters"), own.get("_active_adapter")
+                found[id(m)] = own["training"], peft
                 for t in (*own["_parameters"].values(), *own["_buffers"].values()):
                     if t is not None: found[id(t)] = t.is_inference() or t._version
         at = vars(at).get("ar") if hasattr(at, "__dict__") else None

@@ -61,9 +61,11 @@ def write_calibration(
 # %% ../../nbs/procedures/08_saving.ipynb #bffa5608
 def _parsed(path):
     "What a file holds; `ValueError` unless it is whole and of this format"
-    corrupt = ValueError(f"{path} is corrupt; calibrate again and save")
+    packed = path.read_bytes()[:2] in (b"PK", b"\x1f\x8b")
+    corrupt = ValueError(f"{path} is packed (zip, gzip): unpack it first" if packed else
+                         f"{path} is corrupt; calibrate again and save")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise corrupt from None

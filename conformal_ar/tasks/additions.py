@@ -62,7 +62,7 @@ def addition_pairs(
 )->np.ndarray: # [10000 + len(sizes) * n * permutations, 2]
     "The paper's additions, duplicates included (Deutschmann et al. 2024, appendix)"
     rng = np.random.default_rng(seed)
-    sized = [sized_pairs(rng, *s, n, permutations) for s in sizes]
+    sized = [sized_pairs(rng, a, b, n, permutations) for a, b in sizes]
     return np.concatenate([small_pairs(), *sized])
 
 # %% ../../nbs/tasks/01_additions.ipynb #080849b6

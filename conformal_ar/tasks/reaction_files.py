@@ -155,11 +155,11 @@ def read_archive(path:str|Path)->list: # Of lines
     "Lines of the .txt in the .tar.gz `path`; `ValueError` if there is none, or cut off"
     try:
         with tarfile.open(path) as tar:
-            texts = (m for m in tar if m.isfile() and m.name.endswith(".txt"))
-            if not (member := next(texts, None)):
+            texts = (tar.extractfile(m) for m in tar
+                     if m.isfile() and m.name.endswith(".txt"))
+            if not (text := next(filter(None, texts), None)):
                 raise ValueError(f"{path} holds no file whose name ends in .txt")
-            file = io.TextIOWrapper(tar.extractfile(member), encoding="utf-8")
-            return [l.rstrip("\n") for l in file]
+            return [l.rstrip("\n") for l in io.TextIOWrapper(text, encoding="utf-8")]
     except (tarfile.TarError, EOFError, zlib.error) as e:
         raise ValueError(f"{path} is no archive (.tar.gz), or not whole: {e}") from None
 
@@ -175,8 +175,8 @@ def _from_line(line):
     "The inverse of _to_line"
     if line.startswith("!"): return line[1:]
     *sides, origin, aligned = line.split("\t")
-    sides = [tuple(side.split(".")) if side else () for side in sides]
-    return Reaction(*sides, tuple(map(int, origin.split())), aligned)
+    a, b, c = (tuple(side.split(".")) if side else () for side in sides)
+    return Reaction(a, b, c, tuple(map(int, origin.split())), aligned)
 
 # %% ../../nbs/tasks/10_reaction_files.ipynb #6db0ed91
 def _read_cleaned(path)->list: # Of rows; none when the file cannot be read to its end
@@ -184,8 +184,8 @@ def _read_cleaned(path)->list: # Of rows; none when the file cannot be read to i
     try:
         with gzip.open(path, "rt", encoding="utf-8") as f:
             return [_from_line(l.rstrip("\n")) for l in f]
-    except (OSError, EOFError, zlib.error, TypeError, ValueError):
-        return [] # TypeError: not five columns
+    except (OSError, EOFError, zlib.error, ValueError):
+        return [] # ValueError: not five columns
 
 # %% ../../nbs/tasks/10_reaction_files.ipynb #f722b952
 def _cached_rows(cached, lines, make):
@@ -229,7 +229,7 @@ def clean_archive(
 
 # %% ../../nbs/tasks/10_reaction_files.ipynb #67647ded
 def load_reactions(
-    split:str=None, # Paper or partial; paper where the train archive is here when None
+    split:str|None=None, # Paper or partial; None: paper where its train archive is here
     folder:str|Path|None=None, # Cache folder
     processes:int=2, # That clean, the first time
     progress:bool=True, # Show bars

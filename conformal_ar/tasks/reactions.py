@@ -26,7 +26,7 @@ class Reaction(NamedTuple):
     reagents:tuple # The other molecules
     products:tuple # Nearly always one
     origin:tuple=() # Place of each atom of the product in the source; -1 where unknown
-    aligned:str=None # The products, spelt in the order of their sources
+    aligned:str|None=None # The products, spelt in the order of their sources
 
     @property
     def mixed(self): return ".".join(sorted(self.reactants + self.reagents))
@@ -40,11 +40,13 @@ class BadReaction(ValueError):
 # %% ../../nbs/tasks/07_reactions.ipynb #e45f29e8
 def _molecules(side, centre, what):
     "Sorted: SMILES, whether it is a reagent, maps; of equal ones the first reacts"
-    found = [(mapped_molecule(m), m) for m in side.split(".")]
-    if (None, None) in [m for m, _ in found]:
-        raise BadReaction(f"{what} has no valid SMILES" if side else f"{what} is empty")
-    return sorted((smiles, centre.isdisjoint(ATOM_MAP.findall(m)), maps)
-                  for (smiles, maps), m in found)
+    found = []
+    for m in side.split("."):
+        smiles, maps = mapped_molecule(m)
+        if smiles is None or maps is None: raise BadReaction(
+            f"{what} has no valid SMILES" if side else f"{what} is empty")
+        found.append((smiles, centre.isdisjoint(ATOM_MAP.findall(m)), maps))
+    return sorted(found)
 
 # %% ../../nbs/tasks/07_reactions.ipynb #de6aebef
 def parse_reaction(line:str)->Reaction:

@@ -25,7 +25,7 @@ from ..jobs.scale import score_pairs
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import Probe
 from ..procedures.saving import is_shipped, pack_scores, read_shipped, shipped_calibrations, unpack_scores
-from ..search.autoregressive import optional
+from ..search.autoregressive import Autoregressor, optional
 from .task import TASKS
 
 # %% ../../nbs/tasks/14_shipped.ipynb #a843a3fd
@@ -58,7 +58,7 @@ def _chosen(name, lists, asked):
 # %% ../../nbs/tasks/14_shipped.ipynb #92263cda
 def task_max_len(
     name:str,     # Of the task
-    model:object, # Of this kind
+    model:Autoregressor, # Of this kind
 )->int: # Tokens, the end token counted
     "The most tokens of a target, chosen on pairs that do not calibrate"
     bare = optional(model, "bare")
@@ -110,7 +110,7 @@ def _model_and_list(name, task, lists, model, asked, where):
 # %% ../../nbs/tasks/14_shipped.ipynb #fb3f9cd2
 def load_shipped(
     name:str,   # Of the task
-    model:object=None, # The shipped model, loaded before; None: loaded as needed
+    model:Autoregressor|None=None, # The shipped one; None: loaded as needed
     cls:type=ConformalLevelSets, # What the procedure must be
     *,
     device:str|None=None, # Where to run a model that is loaded
@@ -129,12 +129,12 @@ def load_shipped(
     asked = {c: options.pop(c) for c in CHOICES if c in options}
     _check_options(name, task.forms, form, options)
     if "dtype" in asked: asked["dtype"] = _dtype(asked["dtype"])
-    model, one = _model_and_list(name, task, stored["lists"], model, asked,
-                                 dict(device=device, engine=engine))
-    cp = kind(model, max_len=one["max_len"], canonicalize=form,
+    own, one = _model_and_list(name, task, stored["lists"], model, asked,
+                               dict(device=device, engine=engine))
+    cp = kind(own, max_len=one["max_len"], canonicalize=form,
               max_candidates=one["max_candidates"], strict=True, **options)
     cp.probe = Probe.read(one["probe"])
-    cp.probe.check(model)
+    cp.probe.check(own)
     cp.calibrate_scores(unpack_scores(one["scores"], one["n"]))
     for label, found in cp._found.items():
         of_whom = replace(found.guarantee, population=stored["population"])

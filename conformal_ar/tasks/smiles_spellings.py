@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 
 from ..hf.masks import Respelt, listed_inputs
-from ..search.autoregressive import Autoregressor
+from ..search.autoregressive import Autoregressor, optional
+
+# %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996f
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+else: Mol = "Mol"
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b
 TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"
@@ -60,7 +65,8 @@ def smiles_pieces(
     trainer = BpeTrainer(vocab_size=len(letter) + n, initial_alphabet=list(token),
                          show_progress=False)
     bpe.train_from_iterator(("".join(letter[t] for t in r) for r in rows), trainer)
-    found = sorted(bpe.get_vocab(), key=bpe.token_to_id)
+    ids = bpe.get_vocab()
+    found = sorted(ids, key=ids.__getitem__)
     return ["".join(token[c] for c in w) for w in found if len(w) > 1]
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #2d35d9e6
@@ -137,7 +143,7 @@ def canonical_molecule(smiles:str):
     return text or None
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #8e27984f
-def written_smiles(mol:object, canonical:bool=True):
+def written_smiles(mol:"Mol", canonical:bool=True):
     "SMILES of RDKit's `mol`, `canonical` or by atom numbers; its atoms in order there"
     smiles = rdkit_modules()[0].MolToSmiles(mol, canonical=canonical)
     return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
@@ -172,7 +178,7 @@ def mapped_molecule(text:str):
     if mol is None or not mol.GetNumAtoms(): return None, None
     smiles, order = written_smiles(mol)
     if "[H]" in smiles: # read again, it may have fewer atoms
-        smiles = canonical_molecule(smiles)
+        smiles = canonical_molecule(smiles) or smiles
         return smiles, [0]*read_molecule(smiles).GetNumAtoms()
     maps = [a.GetAtomMapNum() for a in mapped.GetAtoms()] if mapped is not None else []
     if len(maps) != len(order): maps = [0]*len(order)
@@ -239,7 +245,8 @@ class SmilesModel(Respelt):
         task = self.task
         functions = task.prompt, task.clean, task.tokens, task.target
         spelt = [[_said(f, probe) for probe in _PROBES] for f in functions]
-        return sha256(repr([self.ar.fingerprint(), spelt]).encode()).hexdigest()
+        own = optional(self.ar, "fingerprint")()
+        return sha256(repr([own, spelt]).encode()).hexdigest()
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #d6e6311a
 def _said(f, probe):

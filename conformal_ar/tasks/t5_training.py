@@ -10,15 +10,21 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, T5Config, T5ForConditionalGeneration
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, T5Config, T5ForConditionalGeneration
 
 from .additions import SIZES, Additions, DigitTokenizer, answers, fresh_pairs, load_additions, questions
 from .smiles_spellings import smiles_pieces, smiles_tokenizer, smiles_tokens
 from .training import Muon, Run, collator, sized_batches, text_losses
 from ..theory.guarantee import clopper_pearson_interval
+
+# %% ../../nbs/tasks/03_t5_training.ipynb #61853caf
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #aa5f4fd1
 @dataclass(frozen=True)
@@ -73,9 +79,9 @@ def make_model(
     if preset.checkpoint: return _pretrained(preset.checkpoint, preset.dropout)
     tokenizer = DigitTokenizer()
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
-    config = T5Config(vocab_size=len(tokenizer), dropout_rate=preset.dropout,
-        pad_token_id=pad, eos_token_id=end, decoder_start_token_id=pad,
-        **preset.architecture)
+    settings:dict = dict(vocab_size=len(tokenizer), dropout_rate=preset.dropout,
+        pad_token_id=pad, eos_token_id=end, decoder_start_token_id=pad)
+    config = T5Config(**settings, **preset.architecture)
     return T5ForConditionalGeneration(config), tokenizer
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #7a016faa
@@ -104,7 +110,7 @@ def _beams(model, tokenizer, part, width):
 # %% ../../nbs/tasks/03_t5_training.ipynb #52f9a455
 def generate_coverage(
     model:torch.nn.Module, # Of transformers
-    tokenizer:object,      # Of the model
+    tokenizer:"ModelTokenizer", # Of the model
     part:Additions,        # Of the data
     width:int=5,           # Beams
     batch_size:int=250,    # Inputs in a call
@@ -120,13 +126,13 @@ def generate_coverage(
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #22ee43fc
 def save_model(
-    model:torch.nn.Module, # Of transformers
-    tokenizer:object, # Of the model
+    model:PreTrainedModel, # Changed in place
+    tokenizer:DigitTokenizer|PreTrainedTokenizerBase, # Of the model
     folder:str|Path, # To write to
     dtype:torch.dtype=torch.float32, # Of the stored weights
 ):
     "Save model and tokenizer, weights in one dtype, as safetensors"
-    model = model.to(dtype)
+    torch.nn.Module.to(model, dtype)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -159,10 +165,12 @@ def _look(preset, part, tokenizer):
     return look
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #0208998a
+_Preset = TypeVar("_Preset")
+
 def preset_of(
-    preset:object, # One, or the name of one
-    known:dict,    # Name to preset
-): # The preset
+    preset:"_Preset|str", # One, or the name of one
+    known:dict[str, "_Preset"], # Name to preset
+)->"_Preset":
     "A preset by its name; `ValueError` for an unknown one"
     if not isinstance(preset, str): return preset
     if preset in known: return known[preset]
@@ -170,7 +178,7 @@ def preset_of(
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #02089989
 def train_additions(
-    preset:object="pocket", # Pocket, paper or a Preset
+    preset:Preset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/additions-{preset} when None
     resume:bool=True,     # Go on from the checkpoint in output_dir
     seed:int=0,           # Of data, weights and order
@@ -238,9 +246,9 @@ def smiles_net(
 )->T5ForConditionalGeneration:
     "A T5 to train on reactions"
     torch.manual_seed(seed)
-    return T5ForConditionalGeneration(T5Config(
-        vocab_size=len(words), dropout_rate=preset.dropout, pad_token_id=0,
-        eos_token_id=1, decoder_start_token_id=0, **preset.architecture))
+    settings:dict = dict(vocab_size=len(words), dropout_rate=preset.dropout,
+        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
+    return T5ForConditionalGeneration(T5Config(**settings, **preset.architecture))
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #0b12c014
 def smiles_optimisers(
@@ -252,7 +260,8 @@ def smiles_optimisers(
     matrix = [n for n, p in named.items() if preset.matrix_rate and p.ndim == 2
               and "block" in n and "bias" not in n]
     rest = [p for n, p in named.items() if n not in matrix]
-    found = [torch.optim.AdamW(rest, preset.rate, betas=(.9, .98), weight_decay=.01)]
+    found:list[torch.optim.Optimizer] = [
+        torch.optim.AdamW(rest, preset.rate, betas=(.9, .98), weight_decay=.01)]
     if matrix: found.append(Muon([named[n] for n in matrix], preset.matrix_rate))
     return found
 
@@ -267,7 +276,7 @@ def mixed_source(
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #0b12c020
 def train_smiles(
-    preset:object="pocket", # Pocket, paper or a SmilesPreset
+    preset:SmilesPreset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/reactions-smiles-{preset} when None
     resume:bool=True,   # Go on from the checkpoint there; False begins anew
     seed:int=0,         # Of weights and order
@@ -286,13 +295,13 @@ def train_smiles(
     pairs = [p for p in pairs if size(p) <= preset.longest]
     words = smiles_words([text for pair in pairs for text in pair], preset.pieces)
     tokenizer, net = smiles_tokenizer(words), smiles_net(preset, words, seed)
-    net.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.nn.Module.to(net, where)
     run = Run(folder, net, text_losses(tokenizer), smiles_optimisers(net, preset),
               preset.warmup, f"{preset}, seed {seed}", resume)
     rng = random.Random(f"{seed} {run.step}")
     batches = sized_batches(pairs, size, preset.characters, seed + run.step)
     mixed = ([(mixed_source(x, rng), y) for x, y in batch] for batch in batches)
     run.run(mixed, minutes, preset.steps, preset.decay*preset.steps)
-    net.to(torch.bfloat16).save_pretrained(folder/"model")
-    tokenizer.save_pretrained(folder/"model")
+    save_model(net, tokenizer, folder/"model", torch.bfloat16)
     return folder/"model"

@@ -11,13 +11,19 @@ import random
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Callable
+from typing import TYPE_CHECKING, Callable, Iterable, Sized
 
 import torch
 import torch.nn.functional as F
 from fastcore.basics import patch
 
+from ..hf.supported import special_id
 from ..hf.texts import pad_rows, token_ids
+
+# %% ../../nbs/tasks/04_training.ipynb #0a11c00f
+if TYPE_CHECKING:
+    from conformal_ar.hf.texts import ModelTokenizer
+else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c007
 def orthogonalise(
@@ -37,7 +43,7 @@ def orthogonalise(
 class Muon(torch.optim.Optimizer):
     "Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"
     def __init__(self,
-        params:object,  # Matrices
+        params:Iterable[torch.Tensor], # Matrices
         lr:float,       # Rate
         momentum:float=0.95, # The weight of the past
         weight_decay:float=0., # Share of a weight that a step at rate 1 takes away
@@ -46,6 +52,7 @@ class Muon(torch.optim.Optimizer):
 
     def look_ahead(self, p:torch.Tensor, momentum:float):
         "The gradient of `p` and its running mean, mixed by `momentum` (Nesterov)"
+        assert p.grad is not None # as of those that step takes
         if "m" not in self.state[p]: self.state[p]["m"] = torch.zeros_like(p)
         m = self.state[p]["m"].lerp_(p.grad, 1 - momentum)
         return p.grad.lerp(m, momentum)
@@ -137,7 +144,7 @@ def load(self:Run):
 # %% ../../nbs/tasks/04_training.ipynb #0a11c016
 @patch
 def update(self:Run,
-    batch:object, # As losses takes it
+    batch:Sized, # As losses takes it
 )->torch.Tensor: # Mean nats of a target
     "Forward, backward, and a step of each optimiser"
     nats, tokens = self.losses(self.net, batch)
@@ -149,7 +156,7 @@ def update(self:Run,
 
 @patch
 def train_step(self:Run,
-    batch:object,   # As losses takes it; its length is that of its pairs
+    batch:Sized,    # As losses takes it; its length is that of its pairs
     share:float=1., # Of the rates
 )->torch.Tensor: # Mean nats of a target
     "One step on a batch, at the rates of its place in the run"
@@ -164,7 +171,7 @@ def train_step(self:Run,
 # %% ../../nbs/tasks/04_training.ipynb #0a11c017
 @patch
 def run(self:Run,
-    batches:object,          # Without end
+    batches:Iterable[Sized], # Without end
     minutes:float=math.inf,  # Of this stretch
     steps:int|None=None,     # Of the whole run
     decay:float=0.,          # At the end, in steps; in minutes where no steps are given
@@ -201,7 +208,7 @@ class MeanWeights:
     def add(self):
         "Count the weights as they are"
         self.n += 1
-        torch._foreach_lerp_(self.mean, [*self.net.parameters()], 1/self.n)
+        for m, p in zip(self.mean, self.net.parameters()): m.lerp_(p, 1/self.n)
 
     @torch.no_grad()
     def swap(self):
@@ -210,18 +217,19 @@ class MeanWeights:
             p.data, m.data = m.data.clone(), p.data.clone()
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c025
-def collator(tokenizer:object):
+def collator(tokenizer:"ModelTokenizer"):
     "Function from (question, answer) pairs to a padded batch, by a `tokenizer`"
+    pad = special_id("pad_token_id", tokenizer)
     def collate(texts):
         x, y = map(list, zip(*texts))
         x, y = token_ids(tokenizer, x), token_ids(tokenizer, y, target=True)
-        return dict(input_ids=pad_rows(x, tokenizer.pad_token_id),
+        return dict(input_ids=pad_rows(x, pad),
                     attention_mask=pad_rows([[1]*len(row) for row in x], 0),
                     labels=pad_rows(y, -100))
     return collate
 
 # %% ../../nbs/tasks/04_training.ipynb #0a11c026
-def text_losses(tokenizer:object):
+def text_losses(tokenizer:"ModelTokenizer"):
     "Function of a network and pairs of texts, by `tokenizer`: [B] nats, all tokens"
     collate = collator(tokenizer)
     def losses(net, pairs):

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['StepLosses', 'step_losses', 'missed_share', 'losses_at', 'risk_threshold', 'hoeffding_bentkus_p_values',
            'tested_threshold', 'learn_then_test', 'set_apart', 'selection_p_values', 'benjamini_hochberg',
-           'choose_cutoffs', 'passing_cutoff', 'SelectionRule', 'fit_selection']
+           'choose_cutoffs', 'passing_cutoff', 'SelectionRule', 'fit_selection', 'why_none_passes']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from dataclasses import dataclass
@@ -282,15 +282,23 @@ def fit_selection(
     if error is not None and cutoffs is not None:
         sure, found = confidence, passing_cutoff(scores, right, cutoffs, error,
                                                  confidence)
-        if found == np.inf: _refuse_cutoffs(scores, right, cutoffs[0], error)
+        if found == np.inf: raise ValueError(
+            why_none_passes(scores, right, cutoffs[0], error))
     risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
     return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
 
 # %% ../../nbs/theory/08_risk.ipynb #2ad42e7d
-def _refuse_cutoffs(scores, right, first, error):
+def why_none_passes(
+    scores:np.ndarray, # [n] of answers
+    right:np.ndarray,  # [n] is each right?
+    first:float,       # The highest cut-off
+    error:float,       # Which none can rule out to be exceeded
+)->str:
+    "Why no cut-off passes, in words"
     top = right[scores >= first]
-    said = (f"{(~top).sum()} of {len(top)} answers above the first are wrong, too many"
-            if len(top) else f"none of {len(right)} answers reaches the first, too few")
-    raise ValueError(
-        f"no threshold passes: {said} to rule out an error above {error:g}. Use more "
-        "answers, allow a larger error, or another score")
+    few = (~top).sum() <= error*len(top)
+    said = (f"{(~top).sum()} of {len(top)} answers above the first are wrong, "
+            f"{'but they are too few' if few else 'too many'}" if len(top) else
+            f"none of {len(right)} answers reaches the first, too few")
+    return (f"no threshold passes: {said} to rule out an error above {error:g}. Use "
+            "more answers, allow a larger error, or another score")
