@@ -123,7 +123,7 @@ def _why(block):
     from rdkit.Chem.rdChemReactions import ReactionFromRxnBlock
     Chem, _ = rdkit_modules()
     if (raw := Chem.MolFromMolBlock(block, sanitize=False)) is not None:
-        return (Chem.DetectChemistryProblems(raw) or [None])[0].Message()
+        return "; ".join(p.Message() for p in Chem.DetectChemistryProblems(raw)[:1])
     try: ReactionFromRxnBlock(f"$RXN\n\n\n\n  1  0\n$MOL\n{block}") # this one says it
     except (ValueError, RuntimeError) as e:
         said = re.sub(r" (at|on) line ?\d+", "", [*str(e).split("\n\t"), ""][1])
