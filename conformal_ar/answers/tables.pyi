@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Sequence
 
-__all__ = ['AnswerTable', 'read_judgement', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'RULES', 'FIRST', 'Drawn', 'confidences', 'draw_values', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
+__all__ = ['AnswerTable', 'decimals', 'read_judgement', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'RULES', 'FIRST', 'Drawn', 'confidences', 'draw_values', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
 
 @dataclass(frozen=True)
 class AnswerTable:
@@ -23,6 +23,10 @@ class AnswerTable:
         """Values of a `column` of inputs; `ValueError` where rows of one differ"""
     def __len__(self) -> int: ...
 
+def decimals(scores: Sequence | np.ndarray) -> np.ndarray:
+    """Scores, those of single precision as they are written: 0.9 where float32 has less
+
+    scores: [n] numbers"""
 def read_judgement(v: Any) -> bool:
     """Is it right? `ValueError` for anything else
 

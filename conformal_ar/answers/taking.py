@@ -12,7 +12,7 @@ from typing import Any, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import AnswerCalibration, Level, read_answers, read_judgement
+from .tables import AnswerCalibration, Level, decimals, read_answers, read_judgement
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, set_apart
@@ -88,7 +88,7 @@ def judged(
             "answers to one input are right or wrong together, and more of those taken "
             "may be wrong than asked; give one row of each input")
         return table.columns["score"], table.columns["right"]
-    scores, right = check_scores(scores), np.asarray(right)
+    scores, right = decimals(check_scores(scores)), np.asarray(right)
     if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
     if len(scores) == len(right): return scores, right
     raise ValueError(f"{len(scores)} scores, but {len(right)} labels")
@@ -108,7 +108,7 @@ def take(self:Selection,
     level = self._levels[None]
     if not len(scores): return np.zeros(0, bool)
     return SelectionRule(level.guarantee, level.scores, level.threshold).take(
-        np.asarray(scores))
+        decimals(check_scores(scores)))
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04
 @patch

@@ -89,7 +89,8 @@ UNREAD = "no structure: " # begins what stands for an entry of a file, and its r
 
 def check_label(label:str, symbol:str, place:int):
     "`BadReaction` where a `label` says more of `symbol` at `place`, from 1, than its H"
-    if not label or re.fullmatch(fr"(H\d*)?{symbol}?(H\d*)?[+-]?", label): return
+    own = fr"(H\d*)?({re.escape(symbol)})?(H\d*)?[+-]?"
+    if not label or re.fullmatch(own, label): return
     raise BadReaction(f"{label!r} is written on atom {place} ({symbol}): draw "
                       "the atoms that it stands for, or take it away")
 

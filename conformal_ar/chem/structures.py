@@ -125,7 +125,7 @@ def _why(block):
     if (raw := Chem.MolFromMolBlock(block, sanitize=False)) is not None:
         return "; ".join(p.Message() for p in Chem.DetectChemistryProblems(raw)[:1])
     try: ReactionFromRxnBlock(f"$RXN\n\n\n\n  1  0\n$MOL\n{block}") # this one says it
-    except (ValueError, RuntimeError) as e:
+    except (ValueError, RuntimeError, IndexError) as e:
         said = re.sub(r" (at|on) line ?\d+", "", [*str(e).split("\n\t"), ""][1])
         return "" if "()" in said else said # its own code
 
@@ -133,6 +133,7 @@ def _why(block):
 def read_block(block:str):
     "RDKit's molecule of a molfile, a `block`; `ValueError` where it is none, or more"
     Chem, rdBase = rdkit_modules()
+    _check_lines(block)
     with rdBase.BlockLogs():
         mol = Chem.MolFromMolBlock(block)
         if mol is None: raise ValueError(_why(block) or "the molfile is damaged")
@@ -147,7 +148,6 @@ def read_block(block:str):
     if any(b.HasProp("_MolFileBondEndPts") for b in mol.GetBonds()):
         raise ValueError("a bond ends at one of several atoms: draw one")
     _check_brackets(mol)
-    _check_lines(block)
     return mol
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c4
@@ -172,6 +172,9 @@ def _check_lines(block):
         known = re.fullmatch(r"M  (CHG|ISO|RAD)( *\d+)((?: +-?\d+ +-?\d+)*) *", line)
         if not known or len(known[3].split()) != 2*int(known[2]): raise ValueError(
             f"the line {line!r:.60} is damaged, and would not be read whole")
+    atoms = re.findall(r"(?m)^(?: *-?\d+\.\d+){3} [^\n]{5}  4( |$).*$", block)
+    if atoms and not re.search(r"(?m)^M  (CHG|RAD|ISO)", block): raise ValueError(
+        "an atom is a radical (charge 4 in its line): say so by M  RAD")
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c0
 def _smiles(blocks):

@@ -253,7 +253,7 @@ MOST = 2*10**9 # bytes of a graph, a limit of its format
 def graphs_of(
     model:"PreTrainedModel", # Of transformers
     kinds:dict, # Name of a kind to what writes its graphs
-)->"Seq2SeqGraphs|DecoderGraphs":
+)->Graphs: # Seq2SeqGraphs or DecoderGraphs
     "A model as graphs; `TypeError` for a kind that is not written"
     kind = model.config.model_type
     if kind not in kinds: raise TypeError(

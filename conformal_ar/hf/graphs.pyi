@@ -80,7 +80,7 @@ class Seq2SeqGraphs(Graphs):
 
 MOST: Incomplete
 
-def graphs_of(model: PreTrainedModel, kinds: dict) -> Seq2SeqGraphs | DecoderGraphs:
+def graphs_of(model: PreTrainedModel, kinds: dict) -> Graphs:
     """A model as graphs; `TypeError` for a kind that is not written
 
     model: Of transformers
