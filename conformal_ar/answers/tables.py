@@ -107,8 +107,8 @@ _words = {w: True for w in "yes y true t right correct 1".split()}
 _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 
 def _number(v):
-    kinds = bool, np.bool_, complex, np.complexfloating
-    odd = isinstance(v, kinds) or "_" in str(v) # 1_0 is 10 in Python alone
+    odd = isinstance(v, (bool, np.bool_)) or np.iscomplexobj(v)
+    odd |= "_" in str(v) # 1_0 is 10 in Python alone
     try: found = np.nan if odd else float(v)
     except (TypeError, ValueError, OverflowError): found = np.nan
     if found == found: return found # NaN, which csv writes as nan, is none

@@ -108,7 +108,7 @@ def take(self:Selection,
     level = self._levels[None]
     if not len(scores): return np.zeros(0, bool)
     return SelectionRule(level.guarantee, level.scores, level.threshold).take(
-        decimals(check_scores(scores)))
+        decimals(check_scores(np.asarray(scores))))
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04
 @patch
