@@ -58,6 +58,18 @@ def check_name(name:str):
     if isinstance(name, str): return name
     raise ValueError(f"columns must have texts as names; got {name!r}")
 
+# %% ../../nbs/answers/00_tables.ipynb #half0001
+def _columns_of(frame):
+    "Name to values of a frame; those of half precision stay so"
+    if hasattr(frame, "iloc"): # pandas
+        check_once([*map(check_name, frame.columns)])
+        kinds, found = dict(zip(frame.columns, frame.dtypes)), frame.to_dict("list")
+    elif hasattr(frame, "to_dicts"): # polars
+        kinds, found = frame.schema, frame.to_dict(as_series=False)
+    else: kinds, found = getattr(frame, "features", {}), frame.to_dict()
+    half = [c for c in found if re.search("(?i)float16|halffloat", str(kinds.get(c)))]
+    return found | {c: [*map(np.float16, found[c])] for c in half}
+
 # %% ../../nbs/answers/00_tables.ipynb #256450f7
 def _numbered(data):
     "What the data are called, and (number, row) of each"
@@ -67,9 +79,7 @@ def _numbered(data):
             raise at(data, line, dict(rows)[line])
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
-        frame = hasattr(data, "iloc") # pandas; a datasets.Dataset takes no word
-        if frame: check_once([*map(check_name, data.columns)])
-        data = data.to_dict("list") if frame else data.to_dict()
+        data = _columns_of(data)
     if isinstance(data, Mapping): data = _rows_of_columns(data)
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
         return "row", list(enumerate(data))
@@ -109,6 +119,7 @@ _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 def _number(v):
     odd = isinstance(v, (bool, np.bool_)) or np.iscomplexobj(v)
     odd |= "_" in str(v) # 1_0 is 10 in Python alone
+    if isinstance(v, np.float16): v = str(v) # 0.9, where float(v) is 0.8999
     try: found = np.nan if odd else float(v)
     except (TypeError, ValueError, OverflowError): found = np.nan
     if found == found: return found # NaN, which csv writes as nan, is none
@@ -118,9 +129,10 @@ def _number(v):
 def decimals(
     scores:Sequence|np.ndarray, # [n] numbers
 )->np.ndarray: # [n] float64
-    "Scores, those of single precision as they are written: 0.9 where float32 has less"
-    found = np.asarray(scores, float)
-    single = np.clip(found, -1e38, 1e38).astype(np.float32)
+    "Scores, those of half and single precision as written: 0.9 where float32 has less"
+    single = given = np.asarray(scores)
+    found = given.astype(float)
+    if given.dtype != np.float16: single = np.clip(found, -1e38, 1e38).astype("float32")
     short = (single == found) & (found != np.trunc(found))
     found = found.copy()
     found[short] = single[short].astype(str).astype(float)

@@ -24,7 +24,7 @@ class AnswerTable:
     def __len__(self) -> int: ...
 
 def decimals(scores: Sequence | np.ndarray) -> np.ndarray:
-    """Scores, those of single precision as they are written: 0.9 where float32 has less
+    """Scores, those of half and single precision as written: 0.9 where float32 has less
 
     scores: [n] numbers"""
 def read_judgement(v: Any) -> bool:

@@ -88,7 +88,8 @@ def judged(
             "answers to one input are right or wrong together, and more of those taken "
             "may be wrong than asked; give one row of each input")
         return table.columns["score"], table.columns["right"]
-    scores, right = decimals(check_scores(scores)), np.asarray(right)
+    check_scores(scores)
+    scores, right = decimals(scores), np.asarray(right)
     if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
     if len(scores) == len(right): return scores, right
     raise ValueError(f"{len(scores)} scores, but {len(right)} labels")
@@ -108,7 +109,7 @@ def take(self:Selection,
     level = self._levels[None]
     if not len(scores): return np.zeros(0, bool)
     return SelectionRule(level.guarantee, level.scores, level.threshold).take(
-        decimals(check_scores(np.asarray(scores))))
+        decimals(scores))
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04
 @patch

@@ -18,6 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Callable, NamedTuple
 
+import numpy as np
+
 from .whole_files import jsonable
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
@@ -226,7 +228,11 @@ def table_start(
 def _parquet(path):
     from pyarrow.parquet import ParquetFile
     check_once((file := ParquetFile(path)).schema_arrow.names)
-    return file.read().to_pylist()
+    def values(c): # those of half precision stay so
+        return map(np.float16 if str(c.type) == "halffloat" else lambda v: v,
+                   c.to_pylist())
+    columns = dict(zip(file.schema_arrow.names, map(values, file.read().columns)))
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
