@@ -119,7 +119,7 @@ _words |= {w: False for w in "no n false f wrong incorrect 0".split()}
 def _number(v):
     odd = isinstance(v, (bool, np.bool_)) or np.iscomplexobj(v)
     odd |= "_" in str(v) # 1_0 is 10 in Python alone
-    if isinstance(v, np.float16): v = str(v) # 0.9, where float(v) is 0.8999
+    if getattr(v, "dtype", "") == np.float16: v = str(v) # 0.9, as float(v) is less
     try: found = np.nan if odd else float(v)
     except (TypeError, ValueError, OverflowError): found = np.nan
     if found == found: return found # NaN, which csv writes as nan, is none
