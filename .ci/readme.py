@@ -69,5 +69,4 @@ def main():
     if (first := next(iter(images))) in changed: social(first)
     target.write_text(text, encoding="utf-8")
 
-
 if __name__ == "__main__": main()
