@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import at, check_once, check_text, read_table
+from ..files.csv_jsonl import at, check_once, check_text, keep_half, read_table
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
 from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label, warn_caller
 from ..theory.conformal import split_threshold
@@ -67,8 +67,7 @@ def _columns_of(frame):
     elif hasattr(frame, "to_dicts"): # polars
         kinds, found = frame.schema, frame.to_dict(as_series=False)
     else: kinds, found = getattr(frame, "features", {}), frame.to_dict()
-    half = [c for c in found if re.search("(?i)float16|halffloat", str(kinds.get(c)))]
-    return found | {c: [*map(np.float16, found[c])] for c in half}
+    return keep_half(found, kinds)
 
 # %% ../../nbs/answers/00_tables.ipynb #256450f7
 def _numbered(data):
@@ -134,7 +133,6 @@ def decimals(
     found = given.astype(float)
     if given.dtype != np.float16: single = np.clip(found, -1e38, 1e38).astype("float32")
     short = (single == found) & (found != np.trunc(found))
-    found = found.copy()
     found[short] = single[short].astype(str).astype(float)
     return found
 

@@ -10,7 +10,7 @@ __all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'FEATURES', '
 # %% ../../nbs/chem/04_edit_model.ipynb #9b7a4eb2
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Iterable, NamedTuple, Sequence
+from typing import Iterable, NamedTuple, Sequence
 
 import numpy as np
 import torch
@@ -18,15 +18,10 @@ import torch.nn.functional as F
 from fastcore.basics import patch
 from torch import nn
 
-from .edits import KEEP, ORDERS, STATES, apply_script, atom_kinds, flat_molecule, read_script, script_tokens, source_molecule, twins
+from .edits import KEEP, ORDERS, STATES, Mol, apply_script, atom_kinds, flat_molecule, read_script, script_tokens, source_molecule, twins
 from ..hf.texts import pad_rows
 from ..search.autoregressive import to_device
 from ..tasks.smiles_spellings import rdkit_modules
-
-# %% ../../nbs/chem/04_edit_model.ipynb #9b7a4ebf
-if TYPE_CHECKING:
-    from rdkit.Chem import Mol
-else: Mol = "Mol"
 
 # %% ../../nbs/chem/04_edit_model.ipynb #7c8f047b
 ORDER_IDS = range(2, 2 + len(ORDERS))

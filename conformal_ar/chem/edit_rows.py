@@ -11,23 +11,18 @@ __all__ = ['SEARCHES', 'coloured_product', 'coloured_source', 'draw_script', 'ro
 from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .edit_answers import EditScripts, best_answers, load_edits
 from .edit_model import FIRST, MAX_ATOMS, AtomGraph, atom_graph, script_ids
-from .edits import ORDERS, STATES, Edit, Script, apply_script, atom_kinds, changed_molecule, edit_place, flat_molecule, ionized, number_atoms, one_spelling, pointers, product_molecule, read_script, script_text, script_tokens, source_molecule, twins
+from .edits import ORDERS, STATES, Edit, Mol, Script, apply_script, atom_kinds, changed_molecule, edit_place, flat_molecule, ionized, number_atoms, one_spelling, pointers, product_molecule, read_script, script_text, script_tokens, source_molecule, twins
 from .molecules import canonical, molecule_svg
 from ..files.whole_files import write_text
 from ..tasks.reaction_files import find_archive, reaction_texts, read_archive, remove_stereo
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, rdkit_modules, read_molecule, remove_maps
-
-# %% ../../nbs/chem/10_edit_rows.ipynb #b3be65ef
-if TYPE_CHECKING:
-    from rdkit.Chem import Mol
-else: Mol = "Mol"
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #fc3d3c16
 def _bonds(mol, number, among):

@@ -253,11 +253,14 @@ def validate_edits(
 )->tuple: # Nats of a script, share with every token right
     "How rows fare"
     net.eval().compute = torch.float32
-    found = [script_logits(net, Batch(b, rows)) for b in buckets
+    def fare(batch): # [B] nats; [B] is every token right?
+        logits, out = script_logits(net, batch)
+        right = (logits.argmax(-1) == out) | (out == PAD)
+        return token_nats(logits, out).sum(1), right.all(1)
+    found = [fare(Batch(b, rows)) for b in buckets
              for rows in torch.arange(len(b.out), device=b.out.device).split(size)]
-    nats = [token_nats(logits, out).sum(1) for logits, out in found]
-    right = [((l.argmax(-1) == out) | (out == PAD)).all(1) for l, out in found]
-    return torch.cat(nats).mean().item(), torch.cat(right).float().mean().item()
+    nats, right = (torch.cat(o).float().mean().item() for o in zip(*found))
+    return nats, right
 
 # %% ../../nbs/chem/14_edit_training.ipynb #8487c40c
 def temper(

@@ -14,20 +14,15 @@ import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fastcore.basics import patch
 
+from .edits import Mol
 from ..files.whole_files import whole_file
 from ..procedures.equivalence import ClassSet, merge_equivalent
 from ..search.sets import Abstention, PredictionSet
 from ..tasks.smiles_spellings import canonical_molecule, rdkit_modules, read_molecule, remove_maps
 from ..theory.guarantee import Guarantee, rounded_down
-
-# %% ../../nbs/chem/07_molecules.ipynb #e87d022f
-if TYPE_CHECKING:
-    from rdkit.Chem import Mol
-else: Mol = "Mol"
 
 # %% ../../nbs/chem/07_molecules.ipynb #b14aef79
 @lru_cache(maxsize=200_000)

@@ -2,9 +2,9 @@
 from ..procedures.equivalence import ClassSet
 from ..search.sets import PredictionSet
 from ..theory.guarantee import Guarantee
+from .edits import Mol
 from _typeshed import Incomplete
 from pathlib import Path
-from rdkit.Chem import Mol
 
 __all__ = ['canonical', 'without_salts', 'by_inchi', 'MoleculeSet', 'FORMS', 'same_but_for_pieces', 'pieces_beside', 'molecule_svg', 'picture', 'draw']
 

@@ -102,6 +102,8 @@ _more = {r"\b(LN|Sg:(n|mon|mer|co|xl|mod|grf|alt|ran|blk|any)):": "atoms that re
 _at = {"C": "a coordinate bond begins: write it as ->", "H": "a hydrogen bond begins",
        "^": "there is a radical: write its atom in brackets"} # at an atom
 
+def _unlabelled(more): return re.sub(r"\$[^$]*\$", "", more)
+
 def _check_extension(text, more):
     "`BadReaction` where CXSMILES say that the molecules are others"
     for form, what in _more.items():
@@ -109,8 +111,7 @@ def _check_extension(text, more):
             f"|{more:.40}| says that there are {what}: write one molecule")
     atoms = re.findall(r"\[\d*([A-Za-z][a-z]?)|(Br?|Cl?|[NOSPFIbcnosp*])", text)
     symbols = ["".join(a).capitalize() for a in atoms] + ["*"]*(len(more) + 1)
-    bare = re.sub(r"\$[^$]*\$", "", more) # without labels
-    for kind, i in re.findall(r"(?<!\w)(C|H|\^)\d*:(\d+)", bare):
+    for kind, i in re.findall(r"(?<!\w)(C|H|\^)\d*:(\d+)", _unlabelled(more)):
         i, several = int(i), [*symbols, *["*"]*int(i)]
         raise BadReaction(f"|{more:.40}| says that at atom {i + 1} ({several[i]}) "
                           f"{_at[kind]}")
@@ -123,7 +124,7 @@ AXIS = "the mark of an axis, as in C=[C@]=C and in biaryls, is left out"
 
 def _marked(text, more):
     "SMILES with the double bonds that CXSMILES mark, and notes on what is left out"
-    bare = re.sub(r"\$[^$]*\$", "", more) # without labels
+    bare = _unlabelled(more)
     notes = ["read as drawn, though r says that it is racemic"]
     notes *= bool(re.search(r"(?<![^,])r(?=,|$)", bare))
     if not re.search(r"(?<![\w.])(c|t|ctu|w[UD]?):", bare): return text, notes

@@ -172,8 +172,8 @@ def _check_lines(block):
         known = re.fullmatch(r"M  (CHG|ISO|RAD)( *\d+)((?: +-?\d+ +-?\d+)*) *", line)
         if not known or len(known[3].split()) != 2*int(known[2]): raise ValueError(
             f"the line {line!r:.60} is damaged, and would not be read whole")
-    atoms = re.findall(r"(?m)^(?: *-?\d+\.\d+){3} [^\n]{5}  4( |$).*$", block)
-    if atoms and not re.search(r"(?m)^M  (CHG|RAD|ISO)", block): raise ValueError(
+    radical = re.search(r"(?m)^(?: *-?\d+\.\d+){3} [^\n]{5}  4( |$)", block)
+    if radical and not re.search(r"(?m)^M  (CHG|RAD|ISO)", block): raise ValueError(
         "an atom is a radical (charge 4 in its line): say so by M  RAD")
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c0

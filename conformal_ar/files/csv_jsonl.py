@@ -224,20 +224,33 @@ def table_start(
     padded = found and re.search(f" {c}|{c} ", bare)
     return f"{found} "[:1 + bool(padded)] if found else None, before
 
-# %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
-def _parquet(path):
+# %% ../../nbs/files/01_csv_jsonl.ipynb #parq0000
+def open_parquet(path:str|Path):
+    "The Parquet file `path`; `ValueError` where it names a column twice"
     from pyarrow.parquet import ParquetFile
-    check_once((file := ParquetFile(path)).schema_arrow.names)
-    def values(c): # those of half precision stay so
-        return map(np.float16 if str(c.type) == "halffloat" else lambda v: v,
-                   c.to_pylist())
-    columns = dict(zip(file.schema_arrow.names, map(values, file.read().columns)))
+    file = ParquetFile(path)
+    check_once(file.schema_arrow.names)
+    return file
+
+def keep_half(
+    columns:dict, # Name to values
+    kinds:dict,   # Name to dtype
+)->dict:
+    "The columns, those of half precision as NumPy's numbers, which know that they are"
+    half = [c for c in columns if re.search("(?i)float16|halffloat", str(kinds.get(c)))]
+    return columns | {c: [*map(np.float16, columns[c])] for c in half}
+
+def _parquet_rows(path):
+    table = open_parquet(path).read()
+    kinds = dict(zip(table.column_names, table.schema.types))
+    columns = keep_half(table.to_pydict(), kinds)
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
     try:
-        if suffix_of(path) == ".parquet": rows = [*enumerate(_parquet(path), 1)]
+        if suffix_of(path) == ".parquet": rows = [*enumerate(_parquet_rows(path), 1)]
         else:
             lines = read_lines(path)
             separator, before = table_start(path, lines)

@@ -13,7 +13,6 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -24,15 +23,10 @@ from transformers.utils import logging
 from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, SMALL, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
-from .texts import Ids, Texts, check_tokens, own_tokenizer, shipped_models
+from .texts import Ids, ModelTokenizer, Texts, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
-
-# %% ../../nbs/hf/01_adapter.ipynb #4a843ccf
-if TYPE_CHECKING:
-    from conformal_ar.hf.texts import ModelTokenizer
-else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/01_adapter.ipynb #d2402b8c
 class HFModel(Texts):

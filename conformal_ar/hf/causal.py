@@ -9,7 +9,7 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,14 +21,9 @@ from .adapter import HFModel
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, has_onnx, open_compiled
 from .precision import choose_device, is_exact
-from .texts import Texts, pad_rows, row_tokens, shipped_models, start_ids
+from .texts import ModelTokenizer, Texts, pad_rows, row_tokens, shipped_models, start_ids
 from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
-
-# %% ../../nbs/hf/06_causal.ipynb #aac0c07f
-if TYPE_CHECKING:
-    from conformal_ar.hf.texts import ModelTokenizer
-else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/06_causal.ipynb #9901120f
 def chat_prompts(

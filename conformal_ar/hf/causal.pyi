@@ -3,9 +3,8 @@ import numpy as np
 import torch
 from .adapter import HFModel
 from .onnx import Compiled
-from .texts import Texts
+from .texts import ModelTokenizer, Texts
 from _typeshed import Incomplete
-from conformal_ar.hf.texts import ModelTokenizer
 from functools import cached_property
 from transformers import AutoModelForCausalLM, DynamicCache
 from typing import NamedTuple

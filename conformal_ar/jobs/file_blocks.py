@@ -20,7 +20,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import BadRow, at, check_format, check_once, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, table_start
+from ..files.csv_jsonl import BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, table_start
 from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -71,9 +71,7 @@ def _spans(found): return np.fromiter(found, np.dtype((np.int64, 3)))
 # %% ../../nbs/jobs/00_file_blocks.ipynb #f470a4bb
 def _parquet_spans(path, size):
     "(row group, first row in it, first row in all) of each block"
-    from pyarrow.parquet import ParquetFile
-    file, row = ParquetFile(path), 1
-    check_once(file.schema_arrow.names)
+    file, row = open_parquet(path), 1
     meta = file.metadata
     for group in range(meta.num_row_groups):
         n = meta.row_group(group).num_rows
@@ -83,8 +81,7 @@ def _parquet_spans(path, size):
 # %% ../../nbs/jobs/00_file_blocks.ipynb #870c43fd
 @lru_cache(maxsize=1)
 def _row_group(path, group):
-    from pyarrow.parquet import ParquetFile
-    return ParquetFile(path).read_row_group(group)
+    return open_parquet(path).read_row_group(group)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #ee0245d1
 @dataclass(frozen=True)
