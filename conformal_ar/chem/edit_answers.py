@@ -168,6 +168,7 @@ def save_edits(
     folder, kept = Path(folder), {}
     folder.mkdir(parents=True, exist_ok=True)
     for name, p in net.state_dict().items():
+        if name == "further": continue # what training alone adds
         kept[name] = p = p.detach().float().cpu()
         if p.ndim == 2:
             scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/127).bfloat16()

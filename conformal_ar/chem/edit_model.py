@@ -440,10 +440,12 @@ def encode(self:EditNet,
     features:torch.Tensor, # [B, n, 8]
     there:torch.Tensor,    # [B, n]
     related:torch.Tensor,  # [B, n, n]
+    added:torch.Tensor|None=None, # [B, 1, d] for all atoms, in training
 )->Memory:
     "Read sources"
     x = self.atoms((features + self.offsets).flatten(0, 1))
     x = x.unflatten(0, features.shape[:2]).to(self.compute)
+    if added is not None: x = x + added.to(self.compute)
     bias = self.relation(related).permute(0, 3, 1, 2)
     bias = bias.masked_fill(~there[:, None, None], -1e4).to(self.compute).contiguous()
     for block in self.encoder: x = block(x, bias)

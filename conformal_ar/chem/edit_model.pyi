@@ -146,12 +146,13 @@ class EditNet(nn.Module):
     def __init__(self, config: EditConfig = ...) -> None: ...
     @property
     def device(self): ...
-    def encode(self, features: torch.Tensor, there: torch.Tensor, related: torch.Tensor) -> Memory:
+    def encode(self, features: torch.Tensor, there: torch.Tensor, related: torch.Tensor, added: torch.Tensor | None = None) -> Memory:
         """Read sources
 
         features: [B, n, 8]
         there: [B, n]
-        related: [B, n, n]"""
+        related: [B, n, n]
+        added: [B, 1, d] for all atoms, in training"""
     def _embed(self, states, tokens, place, owner):
         """[R, T, d] of tokens"""
     def slot_codes(self, related: torch.Tensor, slots: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@ __all__ = ['SEARCHES', 'coloured_product', 'coloured_source', 'draw_script', 'ro
 from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -278,8 +278,21 @@ def main_product(right:str)->str: # All molecules where some are ions
     sizes = [m.GetNumHeavyAtoms() for m in found]
     return right.split(".")[np.argmax(sizes)]
 
+# %% ../../nbs/chem/10_edit_rows.ipynb #58666eea
+HALIDES_AND_METALS = {"Cl", "Br", "I", "Na", "K", "Li", "Ca"}
+
+def recorded_products(right:str)->str:
+    "The molecules of `right`, SMILES, that a record of the archives would name"
+    parts, found = right.split("."), [*map(read_molecule, right.split("."))]
+    if None in found: return right
+    sizes = [m.GetNumHeavyAtoms() for m in found]
+    def ion(a): return a.GetFormalCharge() or a.GetSymbol() in HALIDES_AND_METALS
+    def named(m): return m.GetNumHeavyAtoms() > 4 or any(map(ion, m.GetAtoms()))
+    kept = [i == np.argmax(sizes) or named(m) for i, m in enumerate(found)]
+    return ".".join(p for p, k in zip(parts, kept) if k)
+
 # %% ../../nbs/chem/10_edit_rows.ipynb #58666ef0
-def unmapped_reactions(path:str|Path)->list[tuple]: # Sources and main products
+def unmapped_reactions(path:str|Path)->list[tuple]: # Sources and products
     "Reactions without maps of the file `path`, without stereo; products are canonical"
     out = []
     for _, text in reaction_texts(path):
@@ -287,7 +300,7 @@ def unmapped_reactions(path:str|Path)->list[tuple]: # Sources and main products
         a, b, right = text.split(">")
         try:
             source = remove_stereo(".".join(filter(None, (a, b))))
-            product = canonical(remove_stereo(main_product(right)))
+            product = canonical(remove_stereo(recorded_products(right)))
         except BadReaction: continue
         if product and product not in canonical(source).split("."):
             out.append((source, product))
@@ -362,6 +375,16 @@ def found_rows(
         elif missed is not None: missed.append(pair)
     return rows
 
+# %% ../../nbs/chem/10_edit_rows.ipynb #found004
+def further_rows(make:Callable)->Callable: # Called as `make` is
+    "Rows of further reactions by `make`, which is `mapped_rows` or `found_rows`"
+    def made(pairs, most_edits, missed=None):
+        named, left = [(a, recorded_products(b)) for a, b in pairs], []
+        rows = make([p for p in named if "." in p[1]], most_edits + 4, left)
+        left += [p for p in named if "." not in p[1]]
+        return rows + make([(a, main_product(b)) for a, b in left], most_edits, missed)
+    return made
+
 # %% ../../nbs/chem/10_edit_rows.ipynb #6fe35539
 def write_rows(
     path:str|Path, # A .npz file
@@ -393,9 +416,8 @@ def prepare_rows(
     folder.mkdir(parents=True, exist_ok=True)
     jobs = {part: (archive_reactions(part), mapped_rows, 99) for part in EDIT_PARTS}
     if more:
-        mapped = [(a, main_product(b)) for a, b in further_reactions(more)]
-        jobs["more"] = mapped, mapped_rows, most_edits
-        jobs["found"] = unmapped_reactions(more), found_rows, most_edits
+        jobs["more"] = further_reactions(more), further_rows(mapped_rows), most_edits
+        jobs["found"] = unmapped_reactions(more), further_rows(found_rows), most_edits
     for part, (lines, make, most) in jobs.items():
         for k in range(0, len(lines), size):
             path, missed = folder/f"{part}{k//size:02d}.npz", []
