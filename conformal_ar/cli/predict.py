@@ -7,7 +7,6 @@ __all__ = ['predict', 'column_names']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os
-import shutil
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial, wraps
@@ -28,7 +27,7 @@ from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_
 from .command_line import OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, jsonable, whole_file, write_text
-from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, sets_csv
+from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
 from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
 
@@ -129,9 +128,9 @@ def _block_folder(output, blocks):
         try:
             with interruptible(folder, blocks, notice if part else str): yield folder
         except NoInput:
-            shutil.rmtree(folder)
+            remove_blocks(folder)
             raise
-        shutil.rmtree(folder)
+        remove_blocks(folder)
 
 # %% ../../nbs/cli/02_predict.ipynb #054907a2
 def _run_blocks(blocks, folder, make, about):
