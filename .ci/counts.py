@@ -50,7 +50,7 @@ def doubled_classes():
     for module, path in house.modules().items():
         tree = house.tree_of(path)
         own = {n.name for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
-        own |= {n.targets[0].id for n in tree.body if isinstance(n, ast.Assign) and re.match(r"(cli_option|Annotated)\b", ast.unparse(n.value))}
+        own |= {n.targets[0].id for n in tree.body if isinstance(n, ast.Assign) and re.match(r"Annotated\b", ast.unparse(n.value))}
         for name in own: found.setdefault(name, []).append(module)
     return [f"{name}: {', '.join(where)}" for name, where in found.items() if len(where) > 1]
 

@@ -31,7 +31,7 @@ def every(kind):
 
 def modules():
     "Module name -> path, of all that notebooks export."
-    paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "_modidx.py"))
+    paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "__main__.py", "_modidx.py"))
     return {".".join(o.relative_to(package).with_suffix("").parts): o for o in sorted(paths)}
 
 def tree_of(path): return ast.parse(path.read_text(encoding="utf-8"))

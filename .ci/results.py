@@ -22,7 +22,7 @@ import time
 import house
 
 root, nbs = house.root, house.nbs
-DEMO = ["-c", "from conformal_ar.cli.entry_point import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
+DEMO = ["-m", "conformal_ar", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
 SLOW = [".ci/test.py", "--flags", "slow", "precision"] # rounding
 FIELD = [".ci/test.py", "--flags", "slow", "06_browser"] # scores of lines, for the field on the front page

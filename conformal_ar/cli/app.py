@@ -21,6 +21,8 @@ from urllib.parse import urlencode
 
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from .command_line import explain_error, guarantee_text, opened_calibration, shortened
+from ..decisions.adaptive import AdaptiveLevelSets
+from ..decisions.selection import SelectiveAnswers
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
 from ..jobs.batch_functions import SetRecords, check_one_by_one, judge, placed, set_record, sum_up
 from ..jobs.file_blocks import member_rows
@@ -50,14 +52,15 @@ def _time_limit(ar, seconds):
 class Opened:
     "A calibrated `cp` of a `task`, opened: other coverages of an input need no search"
     most = 20 # inputs whose search is kept
-    def __init__(self, cp:ModelCalibration, task:Task):
-        if not isinstance(cp, ModelCalibration): raise ValueError(
+    def __init__(self, cp:ModelCalibration|AdaptiveLevelSets, task:Task):
+        if not isinstance(cp, (Procedure, SelectiveAnswers)): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         if isinstance(cp, Procedure) and cp.risk is not None: raise ValueError(
             "sets that bound a risk are for conformal-ar predict: the page offers "
             "coverages")
-        self.cp, self.task, self.tables = check_one_by_one(cp), task, {}
-        others = {o: True for o, of in task.options.items() if not of.of_inputs}
+        check_one_by_one(cp)
+        self.cp, self.task, self.tables = cp, task, {}
+        others:dict = {o: True for o, of in task.options.items() if not of.of_inputs}
         task.prepare(cp, **others) # all that its tables may have
 
     def highest(self):
@@ -185,7 +188,8 @@ def set_html(s, task):
     left = f"{more:,} more are in the table. " if more > 0 else ""
     left += task.grouped*any(len(g) > 1 for g in groups.values())
     means = "" if s.p_values is None else MEANS
-    if means and max(s.p_values) < 0.1: cut += _unusual.format(max(s.p_values))
+    highest = 1. if s.p_values is None else max(s.p_values)
+    if highest < 0.1: cut += _unusual.format(highest)
     folded = html_tag("details", html_tag("summary", f"{len(tail)} more"),
                       html_tag("div", *tail, class_="ca-set"))*bool(tail)
     return (html_tag("div", *first, class_="ca-set") + folded
@@ -209,9 +213,8 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     if rank is None and not opened.cp.holds_all: # a line … holds it
         verdict = ("No: in no set, for the model finds no way to it; its p-value "
                    "is the smallest there is")
-    other = not inside and s.p_values is not None
-    near = [f"; {how} it is in the set, p-value {q:.3g}"
-            for m, q in (zip(s, s.p_values) if other else ())
+    others = () if inside or s.p_values is None else zip(s, s.p_values)
+    near = [f"; {how} it is in the set, p-value {q:.3g}" for m, q in others
             if (how := task.beside(m, candidate))]
     known = "no p-value, for no scores are kept" if p is None else f"p-value {p:.3g}"
     said = html.escape(f"{candidate}: {known}{''.join(near[:1])}")
@@ -226,7 +229,8 @@ def candidate_html(opened, text, candidate, s, coverage, task):
 # %% ../../nbs/cli/05_app.ipynb #92474070
 def _columns(records, task):
     "Columns that inputs were read from, those that are judged, and the others"
-    first = next((r for r in records if r.get("columns")), dict(columns={}, input=None))
+    none:dict = dict(columns={}, input=None)
+    first = next((r for r in records if r.get("columns")), none)
     own, judged = first["columns"], task.proposing(first["columns"])
     roles = task.joined(own, "input").get("input") == first["input"]
     read = roles and task.sources(own) or ["input"]
@@ -392,9 +396,10 @@ def file_records(
     if len(blocks) > 1: raise ValueError(
         f"at most {MOST_LINES:,} lines are taken here; conformal-ar predict takes any "
         "number")
+    take = partial(inputs_of_rows, column="input", task=task)
     inputs = [x if len(x.text) <= MOST_CHARACTERS else
               x._replace(error="the input is too long")
-              for x in inputs_of_rows(blocks.read(0), "input", task)]
+              for x in take(blocks.read(0))]
     def limited(ask, *args):
         left = end - time.monotonic()
         try:
@@ -409,7 +414,7 @@ def file_records(
             except Exception as e: yield ValueError(explain_error(e)[0]) # others go on
     own = {o: v for o, v in options.items() if o in task.options}
     read = partial(sorted_inputs, task=task, **own)
-    worker = SetRecords(lambda: opened.cp, None, read, task.rewrites, None,
+    worker = SetRecords(lambda: opened.cp, take, read, task.rewrites, None,
                         partial(task.candidate, **own), partial(limited, opened.check))
     return worker.of_inputs(inputs, each)
 
