@@ -49,8 +49,6 @@ def say(wrong, how):
     wrong = sorted(wrong)
     assert not wrong, "\n".join(wrong) + f"\n{how}"
 
-# ------------------------------------------------------------------------------------------------ checks
-
 def check_names():
     "Notebooks stand in rooms, with two digits each, no letters, and names that are unique after them."
     stems = [o for o in pages() if o.stem != "index"]
@@ -162,7 +160,6 @@ def check_documents():
 
 CHECKS = {check.__doc__: check for name, check in dict(globals()).items() if name.startswith("check_")}
 
-
 def failed(checks):
     "How many of the checks fail, by what each says; what a check tells is shown"
     wrong = 0
@@ -173,6 +170,5 @@ def failed(checks):
             print(f"FAILED  {what}\n        " + str(e).strip().replace("\n", "\n        "), flush=True)
         else: print(f"ok      {what}\n{told or ''}".strip(), flush=True)
     return wrong
-
 
 if __name__ == "__main__": sys.exit(bool(failed(CHECKS)))

@@ -38,7 +38,6 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "reactions": ["run_reactions"],
     "benchmarks": []}
 
-
 def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
 def written(task):
@@ -97,6 +96,5 @@ def main():
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
     if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)
-
 
 if __name__ == "__main__": main()

@@ -47,5 +47,4 @@ def main():
         print(*(said(o, folder) for o in found if o["severity"] == "error"), sep="\n")
         sys.exit(run.returncode)
 
-
 if __name__ == "__main__": main()
