@@ -774,17 +774,16 @@ TIMED = {"predict one addition": 20, "predict 64 additions": 5, "calibrate": 1,
 def beside(
     trees:tuple,  # Folders that hold the package: the older one, the newer one
     given:tuple,  # As for asking
-    pairs:int=9,  # Of fresh processes
+    pairs:int=9,  # Of fresh processes; 0: answers alone
     rounds:int=4, # Turns of each that count
 )->dict: # What differs between answers; seconds [jobs, trees, pairs, rounds]
     "What two trees answer, and how long it takes them"
-    took, equal = np.zeros((len(TIMED), 2, pairs, rounds + 1)), []
+    took = np.zeros((len(TIMED), 2, pairs, rounds + 1))
+    with asking(trees[0], given) as old, asking(trees[1], given) as new:
+        old("save")
+        equal = [dict(what=o) | differences(old(o)[0], new(o)[0]) for o in ANSWERS]
     for i in range(pairs):
         with asking(trees[0], given) as old, asking(trees[1], given) as new:
-            if i == 0:
-                old("save")
-                equal = [dict(what=o) | differences(old(o)[0], new(o)[0])
-                         for o in ANSWERS]
             for r, (j, job) in product(range(rounds + 1), enumerate(TIMED)):
                 for who in (0, 1) if (i + r) % 2 else (1, 0):
                     took[j, who, i, r] = (old, new)[who](job)[1]/TIMED[job]
@@ -834,7 +833,7 @@ def older(words:list):
         models.symlink_to(here/"conformal_ar/models")
         found = beside((folder, here), (*questions(here), str(folder/"saved")),
                        args.pairs, args.rounds)
-    rows = ratio_rows(found["seconds"])
+    rows = ratio_rows(found["seconds"]) if args.pairs else []
     write_results(args.out, dict(
         older=args.commit, pairs=args.pairs, rounds=args.rounds, equal=found["equal"],
         speed=rows), shlex.join(["python", "-m", "conformal_ar.experiments.elsewhere",
