@@ -778,13 +778,15 @@ def beside(
     rounds:int=4, # Turns of each that count
 )->dict: # What differs between answers; seconds [jobs, trees, pairs, rounds]
     "What two trees answer, and how long it takes them"
-    took = np.zeros((len(TIMED), 2, pairs, rounds + 1))
-    with asking(trees[0], given) as old, asking(trees[1], given) as new:
-        old("save")
-        equal = [dict(what=o) | differences(old(o)[0], new(o)[0]) for o in ANSWERS]
-    for i in range(pairs):
+    took, equal = np.zeros((len(TIMED), 2, pairs, rounds + 1)), []
+    turns = [*product(range(rounds + 1), enumerate(TIMED))] if pairs else []
+    for i in range(max(pairs, 1)):
         with asking(trees[0], given) as old, asking(trees[1], given) as new:
-            for r, (j, job) in product(range(rounds + 1), enumerate(TIMED)):
+            if i == 0:
+                old("save")
+                equal = [dict(what=o) | differences(old(o)[0], new(o)[0])
+                         for o in ANSWERS]
+            for r, (j, job) in turns:
                 for who in (0, 1) if (i + r) % 2 else (1, 0):
                     took[j, who, i, r] = (old, new)[who](job)[1]/TIMED[job]
     return dict(equal=equal, seconds=took[..., 1:])
