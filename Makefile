@@ -82,6 +82,7 @@ check-docs: docs         ## render the site and crawl it (a browser, chromium, i
 build: .venv/dev         ## build the wheel and the source archive in dist/
 	rm -rf build dist *.egg-info
 	$(BIN)/python -m build
+	@ls -l dist
 	@rm -rf build *.egg-info
 
 clean:                   ## remove the environment and everything that was built

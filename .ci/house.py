@@ -31,7 +31,7 @@ def every(kind):
 
 def modules():
     "Module name -> path, of all that notebooks export."
-    paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "_modidx.py"))
+    paths = (o for o in package.rglob("*.py") if o.name not in ("__init__.py", "__main__.py", "_modidx.py"))
     return {".".join(o.relative_to(package).with_suffix("").parts): o for o in sorted(paths)}
 
 def tree_of(path): return ast.parse(path.read_text(encoding="utf-8"))
@@ -48,8 +48,6 @@ def imported():
 def say(wrong, how):
     wrong = sorted(wrong)
     assert not wrong, "\n".join(wrong) + f"\n{how}"
-
-# ------------------------------------------------------------------------------------------------ checks
 
 def check_names():
     "Notebooks stand in rooms, with two digits each, no letters, and names that are unique after them."
@@ -162,7 +160,6 @@ def check_documents():
 
 CHECKS = {check.__doc__: check for name, check in dict(globals()).items() if name.startswith("check_")}
 
-
 def failed(checks):
     "How many of the checks fail, by what each says; what a check tells is shown"
     wrong = 0
@@ -173,6 +170,5 @@ def failed(checks):
             print(f"FAILED  {what}\n        " + str(e).strip().replace("\n", "\n        "), flush=True)
         else: print(f"ok      {what}\n{told or ''}".strip(), flush=True)
     return wrong
-
 
 if __name__ == "__main__": sys.exit(bool(failed(CHECKS)))

@@ -22,7 +22,7 @@ import time
 import house
 
 root, nbs = house.root, house.nbs
-DEMO = ["-c", "from conformal_ar.cli.entry_point import main; main()", "demo", "--results", "nbs/results/demo_additions.json"]
+DEMO = ["-m", "conformal_ar", "demo", "--results", "nbs/results/demo_additions.json"]
 SHIPPED = ["-m", "conformal_ar.tasks.shipped"] # scores of a shipped model, for its calibration.json: an hour for reactions
 SLOW = [".ci/test.py", "--flags", "slow", "precision"] # rounding
 FIELD = [".ci/test.py", "--flags", "slow", "06_browser"] # scores of lines, for the field on the front page
@@ -37,7 +37,6 @@ RUNS = { # they write nbs/results/*.json; each reads the model and the data alon
     "additions": ["run_additions"],
     "reactions": ["run_reactions"],
     "benchmarks": []}
-
 
 def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
@@ -97,6 +96,5 @@ def main():
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
     if nbs/"index.ipynb" in paths: subprocess.run([sys.executable, root/".ci/readme.py"], check=True)
-
 
 if __name__ == "__main__": main()

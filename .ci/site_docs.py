@@ -7,7 +7,6 @@ import inspect
 import json
 import re
 from dataclasses import is_dataclass
-from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -84,10 +83,8 @@ def signature_text(symbol, name):
     is_class = inspect.isclass(symbol)
     try: sig = inspect.signature(symbol)
     except (TypeError, ValueError): sig = None
-    if is_class and (issubclass(symbol, Enum) or str(sig) in ("None", "(*args, **kwargs)")):
-        bases = ", ".join(b.__name__ for b in symbol.__bases__ if b is not object)
-        values = [f"    {o.value!r}" for o in symbol] if issubclass(symbol, Enum) else ["    ..."]
-        return "\n".join([f"class {name}({bases}):", *values])
+    if is_class and str(sig) in ("None", "(*args, **kwargs)"):
+        return f"class {name}({', '.join(b.__name__ for b in symbol.__bases__ if b is not object)}):\n    ..."
     if sig is None: return None
     notes, lines, marked = notes_on(symbol), [], False
     for key, p in sig.parameters.items():

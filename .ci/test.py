@@ -32,10 +32,7 @@ SETTINGS = {
                  OMP_NUM_THREADS="2", PYTHONHASHSEED="2"),
     "native": dict(OMP_NUM_THREADS="1", PYTHONHASHSEED="3")}
 
-
 def command(name): return [str(Path(sys.executable).parent/name)]
-
-# ------------------------------------------------------------------------------------------------ checks
 
 def written(tree):
     "What is written from notebooks or by nbdev, of a copy of the project: path -> bytes"
@@ -83,8 +80,6 @@ def run(words, folder=root):
 
 def checks():
     return {check_written.__doc__: check_written, **{what: partial(run, words) for what, words in commands().items()}, **house.CHECKS}
-
-# --------------------------------------------------------------------------------------------- notebooks
 
 def flagged(paths, flags):
     "Those of the notebooks that hold a cell with one of these flags."
@@ -144,7 +139,6 @@ def run_notebooks(names, flags, workers, limit, setting={}):
     print(f"processor {sum(spent for *_, spent in results)/60:.1f} min, at most {most:.0f} s, in {slowest}")
     return [sum(word == o for word, *_ in results) for o in ("ok", "FAILED", "skipped")]
 
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="beginnings of notebook names; all notebooks without any")
@@ -165,6 +159,5 @@ def main():
     if args.names and not passed + failed + skipped: print("no notebook of that name")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)
     sys.exit(bool(wrong or failed or not passed and (args.names or not args.flags)))
-
 
 if __name__ == "__main__": main()

@@ -13,7 +13,7 @@ from pathlib import Path
 import house
 import stubs
 
-ROOMS = "theory", "files", "search", "procedures", "decisions", "answers", "jobs", "tasks"
+ROOMS = "theory", "files", "search", "procedures", "decisions", "answers", "jobs", "tasks", "cli"
 PAGES = "index", "guides/"
 SETTINGS = dict(typeCheckingMode="basic", reportMissingImports=False, # of extras
                 pythonVersion="3.10", include=[*(f"conformal_ar/{o}" for o in ROOMS), "pages"])
@@ -46,6 +46,5 @@ def main():
         except ValueError: sys.exit(run.stdout + run.stderr)
         print(*(said(o, folder) for o in found if o["severity"] == "error"), sep="\n")
         sys.exit(run.returncode)
-
 
 if __name__ == "__main__": main()

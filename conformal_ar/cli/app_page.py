@@ -27,7 +27,7 @@ from .predict import set_texts
 from ..files.csv_jsonl import Input
 from ..files.whole_files import write_text
 from ..jobs.file_blocks import sets_csv
-from ..procedures.procedure import at_coverage
+from ..procedures.procedure import Calibration, at_coverage
 from ..tasks.task import TASKS, Task
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a6
@@ -36,14 +36,15 @@ def _import_gradio():
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     try:
         import gradio
+        from gradio import queueing, routes
     except ImportError as e:
         need = "the application needs Gradio: pip install 'conformal_ar[all]'"
         raise ImportError(need) from e
     def say(*_):
         said, _ = explain_error(sys.exc_info()[1])
         notice(f"a call failed: {shortened(said)}")
-    for part in (gradio.queueing, gradio.routes): # a line, not a traceback
-        part.traceback = SimpleNamespace(print_exc=say)
+    for part in (queueing, routes): # a line, not a traceback
+        setattr(part, "traceback", SimpleNamespace(print_exc=say))
     return gradio
 
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a7
@@ -149,7 +150,8 @@ def _page(gr, name, source, task, coverage):
             "Download the table", visible=False)
     def ask(*values): return _asked(gr, name, *values)
     def move(*values): return ask(*values) if values[0] else [gr.skip()]*4
-    def go(*values, progress=gr.Progress()): return _listed(*values, progress)
+    def go(*values, progress=gr.Progress()): return _listed(
+        *values, progress=progress)
     asked = [text, *fields, candidate, cover, ignore, source, history]
     one = asked, [shown, table, history, before]
     # one request at a time: the model is one, and so is the machine
@@ -190,7 +192,8 @@ def _own_page(gr):
         except Exception as e:
             return [error_html(e), gr.Column(visible=False)] + [gr.skip()]*3
         words = html.escape(f"{found.cp}. {in_words(found.cp, found.task)}")
-        at, most = found.cp.coverage or found.cp.guarantee.coverage, found.highest()
+        asked = found.cp.coverage if isinstance(found.cp, Calibration) else None
+        at, most = asked or found.cp.guarantee.coverage, found.highest()
         slider = gr.Slider(minimum=min(0.5, at), maximum=max(at, most), value=at,
                            interactive=found.cp.nested)
         source = folder.strip(), model.strip()
@@ -255,7 +258,7 @@ def history_html(history):
     return html_tag("details", html_tag("summary", "Questions until now"), items)
 
 # %% ../../nbs/cli/06_app_page.ipynb #31bae1aa
-FILES = files("conformal_ar.cli")/"page" # style, scripts, and the sketcher
+FILES = Path(str(files("conformal_ar.cli")))/"page" # style, scripts, and the sketcher
 def address_of(task): return f"/of/{task.name}" # of its own files
 
 # %% ../../nbs/cli/06_app_page.ipynb #a6e52915
@@ -274,8 +277,9 @@ def sketcher(task):
 # %% ../../nbs/cli/06_app_page.ipynb #80c28139
 def answer_links(gr, blocks, tabs, pages):
     "Fill the page of a task from the link that opened it, and set where sliders end"
+    from gradio import Request
     boxes = [tabs, *(b for p in pages.values() for b in (p.text, p.candidate, p.cover))]
-    def fill(request:gr.Request):
+    def fill(request:Request):
         asked = dict(request.query_params)
         found = [gr.Tabs(selected=asked["task"]) if asked.get("task") in pages
                  else gr.skip()]

@@ -13,6 +13,7 @@ import time
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Annotated
 
 import typer
 
@@ -123,7 +124,7 @@ def _file_pairs(path, rows, task, ar):
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task))
         except ValueError as e: bad[x.line] = e
-    if bad: raise all_wrong(path, bad)
+    if bad: raise all_wrong(f"{path}, line", bad)
     return [clean for _, clean in good], targets
 
 # %% ../../nbs/cli/01_calibrate.ipynb #bc3afd15
@@ -214,37 +215,38 @@ _most_len = 10_000  # tokens: more than models write; pairs × steps must fit in
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-ProcedureChoice = cli_option(ProcedureName, "Level sets, dynamic beams, subsets of a "
-    "fixed beam; or select: which best answers to take.")
-Covered = cli_option(float|None,
-    "Guaranteed probability that a set holds the whole sequence, in (0, 1).")
-StepAlpha = cli_option(float|None,
-    "In its place: the risk of each decoding step (dynamic).")
-BeamAlpha = cli_option(float|None, "In its place: the risk within the beam (subsets).")
-MostMissed = cli_option(float|None, "In its place: most of the right targets that a "
-    "set misses, on average, in (0, 1); Python has other losses (level-sets, subsets).")
-Fdr = cli_option(float|None,
-    "Most wrong among the answers taken from a file, on average (select).")
-Confidence = cli_option(float|None,
-    "Probability over calibration sets that the coverage holds, in (0, 1); by default "
-    "it holds on average.")
+ProcedureChoice = Annotated[ProcedureName, cli_option("Level sets, dynamic beams, "
+    "subsets of a fixed beam; or select: which best answers to take.")]
+Covered = Annotated[float|None, cli_option("Guaranteed probability that a set holds "
+    "the whole sequence, in (0, 1).")]
+StepAlpha = Annotated[float|None, cli_option("In its place: the risk of each decoding "
+    "step (dynamic).")]
+BeamAlpha = Annotated[float|None, cli_option("In its place: the risk within the beam "
+    "(subsets).")]
+MostMissed = Annotated[float|None, cli_option("In its place: most of the right targets "
+    "that a set misses, on average, in (0, 1); Python has other losses (level-sets, "
+    "subsets).")]
+Fdr = Annotated[float|None, cli_option("Most wrong among the answers taken from a "
+    "file, on average (select).")]
+Confidence = Annotated[float|None, cli_option("Probability over calibration sets that "
+    "the coverage holds, in (0, 1); by default it holds on average.")]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a249b988
-MaxCandidates = cli_option(int|None,
-    "Budget: most unfinished prefixes of an input at a step (level-sets).", min=1)
-MaxLines = cli_option(int|None,
-    "Most lines of a set; some are open: they hold all that begins so (level-sets).",
-    min=1)
-Nonempty = cli_option(bool, "Put the best sequence into a set that would be empty.",
-    "--nonempty")
-Width = cli_option(int|None, "Beam width (subsets, select); 5 by default.", min=1,
-    max=_most_width)
+MaxCandidates = Annotated[int|None, cli_option("Budget: most unfinished prefixes of an "
+    "input at a step (level-sets).", min=1)]
+MaxLines = Annotated[int|None, cli_option("Most lines of a set; some are open: they "
+    "hold all that begins so (level-sets).", min=1)]
+Nonempty = Annotated[bool, cli_option("Put the best sequence into a set that would be "
+    "empty.", "--nonempty")]
+Width = Annotated[int|None, cli_option("Beam width (subsets, select); 5 by default.",
+    min=1, max=_most_width)]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
-Folder = cli_option(Path, "Folder for the calibration.")
-MaxLen = cli_option(int|None, "Most tokens of a sequence and its end; level sets need "
-    "none, a named task knows it.", min=1, max=_most_len)
-Lengths = cli_option(Path|None, "File of other pairs, whose targets choose max-len.")
+Folder = Annotated[Path, cli_option("Folder for the calibration.")]
+MaxLen = Annotated[int|None, cli_option("Most tokens of a sequence and its end; level "
+    "sets need none, a named task knows it.", min=1, max=_most_len)]
+Lengths = Annotated[Path|None, cli_option("File of other pairs, whose targets choose "
+    "max-len.")]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
 @app.command()
@@ -261,7 +263,6 @@ def calibrate(
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
-    procedure = procedure.value
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha, risk=risk,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
                max_candidates=max_candidates, max_lines=max_lines, width=width, fdr=fdr)
@@ -296,7 +297,9 @@ def calibrate(
 # %% ../../nbs/cli/01_calibrate.ipynb #e7a1000a
 def _results(cp, ev, seconds):
     "An evaluation as a row of numbers, and as a text for the terminal"
-    if isinstance(ev, tuple): # of answers that were taken, or of losses
+    from conformal_ar.procedures.risk_control import LossEvaluation
+    from conformal_ar.theory.guarantee import Selected
+    if isinstance(ev, (Selected, LossEvaluation)): # of what was taken, or of losses
         row = dict(ev._asdict(), guarantee=ev.guarantee.asdict(), error=ev.error)
         return row, f"{ev}\n{guarantee_text(cp.guarantee)}"
     row = ev.row(procedure=type(cp).__name__) | dict(seconds=seconds)

@@ -112,14 +112,14 @@ def _by_task(i):
     "A default of each task"
     return ", ".join(f"{t.demo_pairs[i]} for {t.name}" for t in TASKS.values())
 
-DemoTask = cli_option(TaskName, "What the texts are.")
-Output = cli_option(Path|None,
-    "Folder for results.json and coverage.png; demo-TASK by default.")
-OtherModel = cli_option(str|None, "Another model than the one of the task.")
-Coverages = cli_option(list[float]|None, "Guaranteed coverage, in (0, 1); may be given "
-    "several times; by default those of the task.")
-NCal = cli_option(int|None, f"Calibration pairs; by default {_by_task(0)}.")
-NTest = cli_option(int|None, f"Test pairs; by default {_by_task(1)}.")
+DemoTask = Annotated[TaskName, cli_option("What the texts are.")]
+Output = Annotated[Path|None, cli_option("Folder for results.json and coverage.png; "
+    "demo-TASK by default.")]
+OtherModel = Annotated[str|None, cli_option("Another model than the one of the task.")]
+Coverages = Annotated[list[float]|None, cli_option("Guaranteed coverage, in (0, 1); "
+    "may be given several times; by default those of the task.")]
+NCal = Annotated[int|None, cli_option(f"Calibration pairs; by default {_by_task(0)}.")]
+NTest = Annotated[int|None, cli_option(f"Test pairs; by default {_by_task(1)}.")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #68efa867
 _epilog = "It takes a few minutes; some data are cleaned first, which takes some more."
@@ -143,8 +143,8 @@ def demo(
     if results: check_file(results)
     ar = load_model(given.model or task.name, given.device)
     from conformal_ar.tasks.shipped import task_max_len
-    (pool, _), max_len = task.pool(), task_max_len(task.name, ar)
-    cal, test = _split(pool, *sizes, seed)
+    (pool, _), max_len = task.pool(), task_max_len(given.task, ar)
+    cal, test = _split(pool, *sizes, seed=seed)
     notice(f"{len(cal):,} calibration and {len(test):,} test pairs that the model was "
            f"not trained on, at most {max_len} tokens a sequence")
     runs = [*_all_runs(task, ar, cal, test, coverages, max_len)]
@@ -166,12 +166,12 @@ from .calibrate import calibrate, evaluate  # noqa: F401
 from .predict import answers, predict  # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc
-Followed = cli_option(Path|None,
-    "Folder for the calibration that follows; the same by default.")
+Followed = Annotated[Path|None, cli_option("Folder for the calibration that follows; "
+    "the same by default.")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #5e640cf7
-StepSize = cli_option(float|None, "How far a label moves the level, in (0, 1), at the "
-    "first update; 0.02 by default.")
+StepSize = Annotated[float|None, cli_option("How far a label moves the level, in "
+    "(0, 1), at the first update; 0.02 by default.")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #629ec3a3
 def _follow(cp, calibration, pairs, output, step, again):
@@ -202,7 +202,8 @@ def _follow(cp, calibration, pairs, output, step, again):
 _most_updates = 1000 # whose labels are known again
 
 # %% ../../nbs/cli/04_entry_point.ipynb #a310037a
-Again = cli_option(bool, "Count labels once more that were counted before.", "--again")
+Again = Annotated[bool, cli_option("Count labels once more that were counted before.",
+    "--again")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #0695d5e3
 @app.command()
@@ -235,13 +236,15 @@ def update(
 
 # %% ../../nbs/cli/04_entry_point.ipynb #583b6af5
 TrainTask = Annotated[TaskName, typer.Argument(help="What to learn.")]
-PresetName = cli_option(str, "pocket: a small model; paper: the paper's.")
-RunFolder = cli_option(Path|None, "Folder of the run; runs/TASK-PRESET by default.")
-Restart = cli_option(bool, "Begin anew, whatever checkpoints there are.", "--restart")
+PresetName = Annotated[str, cli_option("pocket: a small model; paper: the paper's.")]
+RunFolder = Annotated[Path|None, cli_option("Folder of the run; runs/TASK-PRESET by "
+    "default.")]
+Restart = Annotated[bool, cli_option("Begin anew, whatever checkpoints there are.",
+    "--restart")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #ce876654
-Minutes = cli_option(float|None,
-    "Stop after that long, with a checkpoint to go on from.")
+Minutes = Annotated[float|None, cli_option("Stop after that long, with a checkpoint to "
+    "go on from.")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #015f6d9b
 @app.command()
@@ -261,9 +264,10 @@ def train(
     typer.echo(f"trained; use it with --model {model}")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #e0cbccb7
-Port = cli_option(int|None, "Port of this machine; the first free one from 7860 by "
-    "default.", min=1, max=65535)
-NoBrowser = cli_option(bool, "Do not open a browser; show the address.", "--no-browser")
+Port = Annotated[int|None, cli_option("Port of this machine; the first free one from "
+    "7860 by default.", min=1, max=65535)]
+NoBrowser = Annotated[bool, cli_option("Do not open a browser; show the address.",
+    "--no-browser")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #5df7de48
 @app.command("app")
@@ -301,6 +305,3 @@ def main():
     finally:
         try: sys.stdout.flush()
         except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-# %% ../../nbs/cli/04_entry_point.ipynb #6e405aee
-if __name__ == "__main__" and "__file__" in globals(): main()

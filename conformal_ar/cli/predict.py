@@ -7,28 +7,26 @@ __all__ = ['predict', 'column_names']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os
-import shutil
 from contextlib import contextmanager
-from enum import Enum
 from functools import partial, wraps
 from inspect import Signature, signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
-from ..answers.tables import AnswerCalibration, AnswerTable, read_answers
+from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
-from .command_line import OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
+from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, jsonable, whole_file, write_text
-from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, sets_csv
+from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
 from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
 
@@ -129,9 +127,9 @@ def _block_folder(output, blocks):
         try:
             with interruptible(folder, blocks, notice if part else str): yield folder
         except NoInput:
-            shutil.rmtree(folder)
+            remove_blocks(folder)
             raise
-        shutil.rmtree(folder)
+        remove_blocks(folder)
 
 # %% ../../nbs/cli/02_predict.ipynb #054907a2
 def _run_blocks(blocks, folder, make, about):
@@ -180,10 +178,11 @@ def with_task_options(command):
         asked = [o for o in names if given.pop(o)]
         return command(**given, asked=asked)
     own = [p for p in signature(command).parameters.values() if p.name != "asked"]
-    own += [p.replace(name=o, default=False, annotation=cli_option(bool,
-        f"{of[0].options[o].said} ({', '.join(t.name for t in of)}).",
-        f"--{o.replace('_', '-')}")) for p in own[-1:] for o, of in names.items()]
-    taking.__signature__ = Signature(own)
+    for o, of in names.items():
+        said = f"{of[0].options[o].said} ({', '.join(t.name for t in of)})."
+        kind = Annotated[bool, cli_option(said, f"--{o.replace('_', '-')}")]
+        own.append(own[-1].replace(name=o, default=False, annotation=kind))
+    setattr(taking, "__signature__", Signature(own))
     taking.__annotations__ = {p.name: p.annotation for p in own}
     return taking
 
@@ -202,13 +201,13 @@ _further = "".join(f", {o} ({names_with('writers', o)})" for o in
                    dict.fromkeys(o for t in TASKS.values() for o in t.writers))
 Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
     "named columns, a file of lines (.txt), or of another kind that the task reads.")]
-Text = cli_option(list[str], "An input; may be given several times, instead of a file.")
-Sets = cli_option(Path|None,
-    f"File for the sets: .jsonl, .csv{_further}; JSONL on the terminal by default. A "
-    "run that was interrupted goes on from FILE.part.")
-Pictures = cli_option(Path|None,
-    "Folder for a picture of each set, named after its line; not one with other "
-    f"pictures ({names_with('draw')}).")
+Text = Annotated[list[str], cli_option("An input; may be given several times, instead "
+    "of a file.")]
+Sets = Annotated[Path|None, cli_option(f"File for the sets: .jsonl, .csv{_further}; "
+    "JSONL on the terminal by default. A run that was interrupted goes on from "
+    "FILE.part.")]
+Pictures = Annotated[Path|None, cli_option("Folder for a picture of each set, named "
+    f"after its line; not one with other pictures ({names_with('draw')}).")]
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
 @app.command(epilog="Columns of CSV: line, input and your own; cleaned: as the model "
@@ -254,7 +253,7 @@ def predict(
             worker = opened()
             return _predict_blocks(blocks, folder, lambda: worker, about, output, task)
     if is_file: rows = (row for i in range(len(blocks)) for row in blocks.read(i))
-    typed = [Input(i, t) for i, t in enumerate(text or [data], 1)]
+    typed = [Input(i, t) for i, t in enumerate(text or [data or ""], 1)]
     inputs = inputs_of_rows([*rows], column, task) if is_file else typed
     worker = opened()
     found = worker.of_inputs(inputs, partial(worker.procedure.predict, progress=True))
@@ -264,8 +263,12 @@ def predict(
 
 # %% ../../nbs/cli/02_predict.ipynb #2d4fc15a
 KINDS = dict(select=Selection, sets=SampledSets, claims=ClaimFilter)
-AnswerTask = Enum("AnswerTask", {name: name for name in KINDS}, type=str)
-Rule = Enum("Rule", {name: name for name in RULES}, type=str)
+if TYPE_CHECKING:
+    AnswerTask = str
+    Rule = str
+else:
+    AnswerTask = Choice("AnswerTask", [(name, name) for name in KINDS])
+    Rule = Choice("Rule", [(name, name) for name in RULES])
 
 answers = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False,
     rich_markup_mode=None, help="Guarantees for answers that somebody else wrote.")
@@ -277,29 +280,33 @@ Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each
     "sets: input, answer, right or reference, and score for some rules.")]
 NewAnswers = Annotated[Path, typer.Argument(help="CSV or JSONL file like the one that "
     "calibrated; right and reference may be left out.")]
-Columns = cli_option(list[str]|None, "What a column is called in the file, such as "
-    "score=confidence; more than once for several.", "--column")
-Group = cli_option(str|None, "sets, claims: a column; the promise holds in "
-    "each of its groups.")
+Columns = Annotated[list[str]|None, cli_option("What a column is called in the file, "
+    "such as score=confidence; more than once for several.", "--column")]
+Group = Annotated[str|None, cli_option("sets, claims: a column; the promise holds in "
+    "each of its groups.")]
 
 # %% ../../nbs/cli/02_predict.ipynb #6feb5d3c
-Share = cli_option(float|None, "sets: probability that an acceptable answer is in the "
-    "set; claims: that all kept claims are true.", "--coverage")
-Risk = cli_option(float|None, "In place of coverage. sets: share of references missed; "
-    "claims: share of false ones among the kept.")
-MostWrong = cli_option(float|None, "select: most wrong among those taken from a list.")
-Error = cli_option(float|None, "select: most wrong among those taken one at a time.")
-Sure = cli_option(float|None, "Over calibration sets; on average by default.",
-    "--confidence")
+Share = Annotated[float|None, cli_option("sets: probability that an acceptable answer "
+    "is in the set; claims: that all kept claims are true.", "--coverage")]
+Risk = Annotated[float|None, cli_option("In place of coverage. sets: share of "
+    "references missed; claims: share of false ones among the kept.")]
+MostWrong = Annotated[float|None, cli_option("select: most wrong among those taken "
+    "from a list.")]
+Error = Annotated[float|None, cli_option("select: most wrong among those taken one at "
+    "a time.")]
+Sure = Annotated[float|None, cli_option("Over calibration sets; on average by default.",
+    "--confidence")]
 
 # %% ../../nbs/cli/02_predict.ipynb #1f68f96e
-RuleName = cli_option(Rule|None, "sets: when enough was drawn; count by default.")
-MostDraws = cli_option(int|None, "sets: most draws of an input.", min=1)
-Floor = cli_option(float|None, "sets: least score of a member.")
-Abstain = cli_option(bool, "sets: a set may say: none of these.", "--abstain")
-ToFolder = cli_option(Path, "Folder for the calibration.", "--output", "-o")
-Applied = cli_option(Path|None, "File for what comes of it, CSV or JSONL by its name.",
-    "--output", "-o")
+RuleName = Annotated[Rule|None, cli_option("sets: when enough was drawn; count by "
+    "default.")]
+MostDraws = Annotated[int|None, cli_option("sets: most draws of an input.", min=1)]
+Floor = Annotated[float|None, cli_option("sets: least score of a member.")]
+Abstain = Annotated[bool, cli_option("sets: a set may say: none of these.",
+    "--abstain")]
+ToFolder = Annotated[Path, cli_option("Folder for the calibration.", "--output", "-o")]
+Applied = Annotated[Path|None, cli_option("File for what comes of it, CSV or JSONL by "
+    "its name.", "--output", "-o")]
 
 # %% ../../nbs/cli/02_predict.ipynb #8ed15c7d
 def column_names(pairs:list|None)->dict: # Name to theirs
@@ -321,31 +328,32 @@ def answers_calibrate(
     "Calibrate on judged answers"
     check_there(data)
     output, names = writable_folder(ctx, output), column_names(column)
-    given = dict(coverage=coverage, risk=risk, fdr=fdr, error=error, draws=draws,
-                 confidence=confidence, rule=rule and rule.value, floor=floor,
+    asked = dict(coverage=coverage, risk=risk, fdr=fdr, error=error, draws=draws,
+                 confidence=confidence, rule=rule and str(rule), floor=floor,
                  abstain=abstain or None, group=group)
-    given = {name: v for name, v in given.items() if v is not None}
-    kind = KINDS[task.value]
+    given:dict[str, Any] = {name: v for name, v in asked.items() if v is not None}
+    kind = KINDS[task]
     if odd := given.keys() - {
             *kind.settings, *["group"]*(kind is not Selection)}: raise ValueError(
-        f"--task {task.value} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
+        f"--task {task} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
     made = kind(**given).calibrate(data, names=names)
     made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():
-        typer.echo(f"{label}: "*(label is not None) + guarantee_text(g))
+        typer.echo(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
     typer.echo(f"saved to {output}")
 
 # %% ../../nbs/cli/02_predict.ipynb #b53b0453
 def applied_rows(
-    made:AnswerCalibration, # A calibration
-    table:AnswerTable,      # Answers
-    key:str,                # What the column of inputs is called
+    made:Selection|SampledSets|ClaimFilter, # A calibration
+    table:AnswerTable, # Answers
+    key:str,           # What the column of inputs is called
 )->tuple: # Rows, and what came of them in words
     "What a calibration makes of a table"
     if isinstance(made, SampledSets):
         sets = made.apply(table)
-        rows = [{key: s.input} | dict(answers=s.texts, draws=s.draws) | (
-            dict(none=s.none) if made.abstain else {}) for s in sets]
+        rows = [{key: x} | dict(answers=s.texts, draws=s.draws) | (
+            dict(none=s.none) if made.abstain else {})
+            for x, s in zip(table.own.get("input", table.inputs), sets)]
         size = np.mean([*map(len, sets)])
         return rows, f"{len(sets):,} sets, {size:.2f} answers on average"
     name, does = ("taken", made.take) if isinstance(made, Selection) else (

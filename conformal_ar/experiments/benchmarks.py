@@ -76,9 +76,11 @@ import copy
 import json
 import shlex
 import sys
+import traceback
 from argparse import ArgumentParser
 from dataclasses import replace
 from tempfile import TemporaryDirectory
+from typing import Iterator
 
 import numpy as np
 import torch
@@ -87,6 +89,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfi
 
 from .bench import alternate, timed
 from ..files.whole_files import write_results
+from ..hf.captured import captured
 from ..hf.causal import HFCausal
 from ..hf.seq2seq import HFSeq2Seq
 from ..hf.supported import Adapter
@@ -138,16 +141,18 @@ def peaked_model(
 )->tuple: # Adapter, and the same model for generate
     "A model with random weights whose searches have the size of real ones"
     torch.manual_seed(0)
-    special = dict(pad_token_id=0, eos_token_id=1, tie_word_embeddings=False)
+    special:dict = dict(pad_token_id=0, eos_token_id=1, tie_word_embeddings=False)
     if kind == "t5":
-        config = T5Config(**size, **special, decoder_start_token_id=0, dropout_rate=0.)
-        model = AutoModelForSeq2SeqLM.from_config(config)
-        model.lm_head.weight = torch.nn.Parameter(model.shared.weight.detach().clone())
+        auto, special["decoder_start_token_id"] = AutoModelForSeq2SeqLM, 0
+        config = T5Config(**size, **special, dropout_rate=0.)
     else:
+        auto = AutoModelForCausalLM
         config = LlamaConfig(**size, **special, bos_token_id=None)
-        model = AutoModelForCausalLM.from_config(config)
+    with torch.device(device): model = auto.from_config(config)
+    if kind == "t5":
+        model.lm_head.weight = torch.nn.Parameter(model.shared.weight.detach().clone())
     _prefer(model.get_input_embeddings(), model.get_output_embeddings())
-    model = model.to(device, dtype).eval().requires_grad_(False)
+    model = model.to(dtype).eval().requires_grad_(False)
     words = ["<pad>", "</s>", "<unk>", *(f"w{i}" for i in range(3, config.vocab_size))]
     adapter = HFSeq2Seq if kind == "t5" else HFCausal
     plain = PlainTokenizer(words, " ".join, 10**9, str.split)
@@ -191,12 +196,13 @@ def beside_generate(
     device:str="cuda", # Or cpu, to try it
     batches:tuple=(1, 16, 64, 256), # Inputs in a call
     rounds:int=3, # That count
-)->list[dict]: # Of each batch: milliseconds of each search
+)->Iterator[dict]: # Of each batch: milliseconds of each search
     "Threshold search and beam search against `generate` with as many beams"
     dtype = torch.bfloat16 if kind == "llama" and device != "cpu" else torch.float32
     ar, peer = peaked_model(kind, size, device, dtype)
-    t, models, rows = good_threshold(ar), {"": ar}, []
-    if torch.device(device).type == "cuda": models["recorded "] = ar.compiled()
+    t, models = good_threshold(ar), {"": ar}
+    if torch.device(device).type == "cuda" and not ar.copies_prompts:
+        models["recorded "] = ar.compiled()
     for n in batches:
         x, runs = random_inputs(n, ar.vocab_size, 100 + n), {}
         for name, m in models.items():
@@ -206,9 +212,30 @@ def beside_generate(
         runs["generate"] = lambda: _generate(peer, x, kind == "llama")
         for f in [*runs.values()][:-1]*2: f() # recorded at the second use
         found = alternate(runs, rounds, device=device)
-        rows.append(dict(model=kind, batch=n) | {
-            name: 1000*float(np.median(r.wall)) for name, r in found.items()})
-    return rows
+        yield dict(model=kind, batch=n) | {
+            name: 1000*float(np.median(r.wall)) for name, r in found.items()}
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000d2
+def as_eager(
+    kind:str, # Either t5 or llama
+    size:dict, # Of its configuration
+    device:str="cuda", # Or cpu, to try it
+    batches:tuple=(1, 16, 64), # Inputs in a call
+)->Iterator[dict]: # Of each batch: sequences in one set only, scores apart in nats
+    "What recorded steps change in the sets of a model"
+    dtype = torch.bfloat16 if kind == "llama" and device != "cpu" else torch.float32
+    ar, _ = peaked_model(kind, size, device, dtype)
+    t, fast = good_threshold(ar), ar if ar.copies_prompts else captured(ar)
+    for n in batches:
+        x, seen = random_inputs(n, ar.vocab_size, 164), []
+        for m in (ar, fast, fast, fast): # recorded at the second use
+            table = threshold_search(m, x, [[t]], LONGEST, normalize=False)
+            rows = zip(table.owner.tolist(), map(tuple, table.tokens.tolist()))
+            seen.append(dict(zip(rows, table.sums)))
+        p, q = seen[0], seen[-1]
+        apart = [float(abs(p[k] - q[k])) for k in p.keys() & q.keys()]
+        yield dict(model=kind, batch=n, odd=len(p.keys() ^ q.keys()), of=len(p),
+                   apart=max(apart, default=0.))
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000f
 def _busy(f, device):
@@ -225,35 +252,34 @@ def _busy(f, device):
         busy, end = busy + max(0., b - max(a, end)), max(end, b)
     return busy/1e6/wall
 
-def busy(size:dict, device:str="cuda", n:int=64)->dict:
-    "Shares of searches of `n` inputs by a T5 of a `size` in which a `device` works"
+def busy(size:dict, device:str="cuda", n:int=64)->Iterator[tuple]:
+    """Searches of `n` inputs by a T5 of a `size`, and the share of the time in which a
+    `device` works"""
     ar, peer = peaked_model("t5", size, device)
     x, t = random_inputs(n, ar.vocab_size, 164), good_threshold(ar)
-    found = {"generate": _busy(lambda: _generate(peer, x, False), device)}
-    for name, m in (("search", ar), ("recorded search", ar.compiled())):
-        found[name] = _busy(lambda: threshold_search(
+    for name, m in (("recorded search", ar.compiled()), ("search", ar)):
+        yield name, _busy(lambda: threshold_search(
             m, x, [[t]], LONGEST, normalize=False), device)
-    return found
+    yield "generate", _busy(lambda: _generate(peer, x, False), device)
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000011
 def many_inputs(
     device:str="cuda", # Or cpu, to try it
     n:int=20_000,     # Additions
     reactions:int=500, # By edits
-)->list[dict]: # Of each task: inputs a second
+)->Iterator[dict]: # Of each task: inputs a second, from texts to sets and to tables
     "Inputs a second by the shipped models, all in one call"
     sums = load_additions()["held_out"].inputs[-n:]
     acids = ["C"*k + "C(=O)Cl.NCc1ccccc1" + "O"*(k % 2) for k in range(1, 21)]
     asked = dict(additions=sums, reactions=(acids*reactions)[:reactions])
-    rows = []
-    for name, x in asked.items():
-        for where in dict.fromkeys((device, "cpu")):
+    for where in dict.fromkeys((device, "cpu")):
+        for name, x in asked.items():
             cp = load(name, coverage=.9, device=where, engine="torch")
             cp.predict(x[:100]) # warms up
-            seconds = min(timed(lambda: len(cp.predict(x)), where)[1] for _ in "12")
-            rows.append(dict(task=name, device=where, inputs=len(x),
-                             per_second=len(x)/seconds))
-    return rows
+            def speed(f): return len(x)/min(timed(f, where)[1] for _ in "12")
+            yield dict(task=name, device=where, inputs=len(x),
+                       per_second=speed(lambda: len(cp.predict(x))),
+                       search_alone=speed(lambda: len(cp.search(x))))
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000014
 def _hours(train, preset, steps):
@@ -261,7 +287,8 @@ def _hours(train, preset, steps):
     with TemporaryDirectory() as folder:
         train(replace(preset, steps=steps), Path(folder))
         seen = torch.load(f"{folder}/checkpoint.pt", weights_only=True)["seconds"]
-    return dict(steps_per_second=steps/seen, hours=preset.steps*seen/steps/3600)
+    return dict(steps_per_second=steps/seen, hours=preset.steps*seen/steps/3600,
+                steps=steps)
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00001d2
 def paper_hours(
@@ -269,15 +296,14 @@ def paper_hours(
     device:str="cuda", # Or cpu, to try it
     steps:int=100, # That are timed
     reactions:dict|None=None, # Parts, as of load_reactions; None: without them
-)->dict: # Of each task: steps a second, hours of the whole training
+)->Iterator[tuple]: # Task, and its steps a second and hours of the whole training
     "How long training by the presets `paper` takes"
     shape = {k: v for k, v in size.items() if k != "vocab_size"}
     sums = replace(PAPER, checkpoint=None, eval_steps=10**9, architecture=shape)
     given = dict(resume=False, device=device)
-    found = dict(additions=_hours(lambda *o: train_additions(*o, **given), sums, steps))
-    if reactions: found["reactions"] = _hours(lambda *o: train_smiles(
+    yield "additions", _hours(lambda *o: train_additions(*o, **given), sums, steps)
+    if reactions: yield "reactions", _hours(lambda *o: train_smiles(
         *o, **given, data=reactions), SMILES_PRESETS["paper"], steps)
-    return found
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00001e2
 def _reactions():
@@ -285,6 +311,22 @@ def _reactions():
     except OSError: return None
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000017
+def parts(device:str, small:bool)->dict: # Name to place in the results and rows
+    "What is measured on a `device`, with `small` sizes or those of the page"
+    sizes, n = (SMALL, 40) if small else (SIZES, 20_000)
+    batches, steps = ((1, 4), 3) if small else ((1, 16, 64, 256), 200)
+    def beside(kind): return lambda: beside_generate(kind, sizes[kind], device, batches)
+    found = dict(
+        t5=("beside", beside("t5")), llama=("beside", beside("llama")),
+        same=("same", lambda: (row for kind in sizes for row in as_eager(
+            kind, sizes[kind], device, batches[:3]))),
+        busy=("busy", lambda: busy(sizes["t5"], device)),
+        many=("many", lambda: many_inputs(device, n, max(4, n//40))),
+        paper=("paper", lambda: paper_hours(sizes["t5"], device, steps, _reactions())))
+    if torch.device(device).type != "cuda": del found["busy"]
+    return found
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b0000171
 def main():
     "What `python -m conformal_ar.experiments.benchmarks` does"
     if sys.argv[1:] == ["setup"]: return setup()
@@ -292,21 +334,27 @@ def main():
     add = parser.add_argument
     add("--device", default="cuda")
     add("--small", action="store_true", help="small sizes, to try this on a CPU")
-    add("--out", default="nbs/results/gpu.json", help="JSON file")
+    add("--only", nargs="+", help="t5, llama, same, busy, many, paper; else all")
+    add("--out", default="nbs/results/gpu.json", help="JSON file, after each row")
     args = parser.parse_args()
-    sizes, n = (SMALL, 40) if args.small else (SIZES, 20_000)
-    batches = (1, 4) if args.small else (1, 16, 64, 256)
-    on_gpu = torch.device(args.device).type == "cuda"
-    found = dict(gpu=torch.cuda.get_device_name() if on_gpu else None,
-                 beside=[row for kind in sizes for row in
-                         beside_generate(kind, sizes[kind], args.device, batches)],
-                 busy=busy(sizes["t5"], args.device) if on_gpu else {},
-                 many=many_inputs(args.device, n, max(4, n//40)),
-                 paper=paper_hours(sizes["t5"], args.device, 3 if args.small else 100,
-                                   _reactions()))
+    known, failed = parts(args.device, args.small), []
     command = shlex.join(["python", "-m", "conformal_ar.experiments.benchmarks",
                           *sys.argv[1:]])
-    write_results(args.out, found, command, seed=0)
+    on_gpu = torch.device(args.device).type == "cuda"
+    found:dict = dict(gpu=torch.cuda.get_device_name() if on_gpu else None,
+                      beside=[], same=[], busy={}, many=[], paper={})
+    for name in args.only or known:
+        place, measure = known[name]
+        try:
+            for row in measure():
+                if place in ("beside", "same", "many"): found[place].append(row)
+                else: found[place].update([row])
+                write_results(args.out, found, command, seed=0)
+                print(row, flush=True)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+    if failed: sys.exit(f"not measured to the end: {', '.join(failed)}")
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000018
 #| eval: false

@@ -148,7 +148,7 @@ def score(self:Masked,
 
 # %% ../../nbs/hf/10_masks.ipynb #45c0de01
 def listed_inputs(inputs:list):
-    "The `inputs`, a list of SMILES; `TypeError` where it is one text"
+    "The `inputs`, a list of texts; `TypeError` where it is one text"
     if not isinstance(inputs, str): return inputs
     raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
 

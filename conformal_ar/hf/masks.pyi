@@ -82,7 +82,7 @@ class MaskedState(NamedTuple):
         """[R] may a token above the floor be missing? None: never"""
 
 def listed_inputs(inputs: list):
-    """The `inputs`, a list of SMILES; `TypeError` where it is one text"""
+    """The `inputs`, a list of texts; `TypeError` where it is one text"""
 
 class Respelt(Wrapper):
     """A model that reads each input as `spelt` writes it"""

@@ -31,7 +31,7 @@ def _halved(procedure, inputs):
     return _halved(procedure, inputs[:half]) + _halved(procedure, inputs[half:])
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #55ef801e
-def check_one_by_one(procedure:Procedure|dict): # Itself
+def check_one_by_one(procedure:ModelCalibration|dict): # Itself
     "`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"
     settings = procedure if isinstance(procedure, dict) else vars(procedure)
     if settings.get("fdr") is not None: raise ValueError(

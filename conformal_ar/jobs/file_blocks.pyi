@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Callable, Iterable, Iterator
 
-__all__ = ['FileBlocks', 'open_blocks', 'check_column', 'digest', 'write_manifest', 'BlockWriter', 'read_blocks', 'interruptible', 'member_rows', 'own_columns', 'sets_csv']
+__all__ = ['FileBlocks', 'open_blocks', 'check_column', 'digest', 'write_manifest', 'BlockWriter', 'read_blocks', 'remove_blocks', 'interruptible', 'member_rows', 'own_columns', 'sets_csv']
 
 @dataclass(frozen=True)
 class FileBlocks:
@@ -54,9 +54,12 @@ def read_blocks(folder: str | Path, only: int | None = None) -> Iterator[dict]:
 
     folder: Of run_blocks
     only: Number of a block; None: all, which must be there"""
+def remove_blocks(folder: str | Path):
+    """Remove what runs wrote into a `folder`, and it if nothing else is there"""
 @contextmanager
 def interruptible(folder: str | Path, blocks: FileBlocks, say: Callable):
-    """Hold a folder for a run, and say how to go on where it is interrupted
+    """Hold a folder for a run, and say how to go on where it is interrupted.
+    `ValueError` for a folder of something else
 
     folder: Of run_blocks; made if missing
     blocks: The input

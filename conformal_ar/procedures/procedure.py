@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, Callable, Hashable, Sequence
+from typing import Any, Callable, Hashable, Sequence, TypeVar
 
 import numpy as np
 import torch
@@ -674,12 +674,14 @@ def _fit_again(self:Calibration, found):
     return {label: fit(label, one) for label, one in found.items()}
 
 # %% ../../nbs/procedures/02_procedure.ipynb #86d7518z
+_Kind = TypeVar("_Kind", bound=ModelCalibration)
+
 def at_coverage(
-    cp:Calibration, # Calibrated
+    cp:_Kind,       # Calibrated
     coverage:float, # In (0, 1)
-)->Calibration: # A copy; itself where it kept no scores, or bounds another risk
+)->_Kind: # A copy; itself where it kept no scores, or bounds another risk
     "A strict calibration at another coverage, from the scores that it kept"
-    if not cp.nested or cp.alpha is None: return cp
+    if not isinstance(cp, Calibration) or not cp.nested or cp.alpha is None: return cp
     cp.guarantees # an error before calibration
     other = copy(cp)
     other.alpha, other.strict = one_risk(coverage=coverage), True

@@ -10,7 +10,7 @@ from .saving import Calibrated
 from _typeshed import Incomplete
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable, Hashable, Sequence
+from typing import Any, Callable, Hashable, Sequence, TypeVar
 from typing_extensions import Self, overload
 
 __all__ = ['ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'ROW_OPTIONS', 'check_options', 'refuse_ranks', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
@@ -243,7 +243,9 @@ def load(folder: str, model: Autoregressor | None = None, **options) -> Procedur
 
     folder: Folder, file conformal.json, or a shipped name
     model: The model it was calibrated with; None: the shipped"""
-def at_coverage(cp: Calibration, coverage: float) -> Calibration:
+_Kind = TypeVar('_Kind', bound=ModelCalibration)
+
+def at_coverage(cp: _Kind, coverage: float) -> _Kind:
     """A strict calibration at another coverage, from the scores that it kept
 
     cp: Calibrated

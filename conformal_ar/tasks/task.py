@@ -209,6 +209,10 @@ class Task(TaskShown):
         "Held-out pairs, and those of training"
         raise NotImplementedError(f"{type(self).__name__} has no pairs: write pool()")
 
+    def train(self, *args, **options)->Path:
+        "Train its model, or go on; the folder of the model"
+        raise ValueError(f"{type(self).__name__} trains no model: write train()")
+
     def procedure(self, kind:type)->type:
         "The class that does for this task what the procedure `kind` does"
         return kind
