@@ -237,6 +237,7 @@ def open_parquet(path:str|Path):
     check_once(file.schema_arrow.names)
     return file
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #parq0002
 def read_kinds(
     columns:dict, # Name to values
     kinds:dict,   # Name to dtype, or to a feature as datasets writes it
@@ -397,7 +398,8 @@ def _field(v):
     "A value as a field of CSV, which no spreadsheet takes for a formula"
     if isinstance(v, (dict, list, bool)): return json.dumps(v)
     if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r"): return v
-    return v if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", v) else f"'{v}"
+    number = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]inf(inity)?"
+    return v if re.fullmatch(number, v, re.I) else f"'{v}"
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(
