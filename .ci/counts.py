@@ -17,8 +17,8 @@ import stubs
 
 # What is reached; these only go down. (Names were 14 while words of our tools passed for uses of three of them.)
 LIMITS = {"exported names that nobody else uses": 17, "class names that mean two things": 0, "parameters of the command line": 45,
-          "parameters annotated object": 2, "pages": 100, "modules of a predict": 12, "modules of a calibrate": 16, "modules of a reaction": 17,
-          "files from calibrate to its threshold": 2, "methods of a procedure": 36, "of its seven former switches": 2}
+          "parameters annotated object": 2, "words of chemistry outside its rooms": 0, "pages": 100, "modules of a predict": 12, "modules of a calibrate": 16,
+          "modules of a reaction": 17, "files from calibrate to its threshold": 2, "methods of a procedure": 36, "of its seven former switches": 2}
 LINES = {"tasks": 1388, ".ci": 1300} # of code, whose aim was 1,300, and all lines
 BOOK = dict(pages=43, hours=8.0, hour=30) # the main part, whose aim was 45 pages and 9 hours; minutes of the one-hour path, hidden cells counted; its aim was 45
 
@@ -135,8 +135,10 @@ def parameters():
 def main():
     objects = [f"{name} {n.arg}" for name, path in house.modules().items() for n in ast.walk(house.tree_of(path))
                if isinstance(n, ast.arg) and n.annotation and ast.unparse(n.annotation) == "object"]
-    wrong, names = [], [o.name for o in house.pages()]
-    counted = dict(zip(LIMITS, (unused_names(), doubled_classes(), command_parameters(), objects, names, *modules_passed())))
+    wrong, names, its = [], [o.name for o in house.pages()], ("chem", "tasks", "experiments")
+    chemistry = [f"{name}: {o}" for name, path in house.modules().items() if name.split(".")[0] not in its
+                 for o in re.findall("(?i)smiles|rdkit|molecul|reaction", path.read_text(encoding="utf-8"))]
+    counted = dict(zip(LIMITS, (unused_names(), doubled_classes(), command_parameters(), objects, chemistry, names, *modules_passed())))
     for what, found in counted.items():
         print(f"{what}: {len(found)}, at most {LIMITS[what]}")
         if len(found) > LIMITS[what]: wrong.append(what)

@@ -22,15 +22,15 @@ def claim_scores(
     table:AnswerTable, # Claims with score, perhaps with needs
 )->np.ndarray: # [r]
     "Scores, at most those of the claims that are needed; `ValueError` for no such row"
-    scores, needs = table.columns["score"].copy(), table.columns.get("needs", ())
+    scores = table.of_answers("score").copy()
+    needs = table.of_answers("needs") if "needs" in table.cells else ()
     start = np.searchsorted(np.sort(table.owner), np.arange(len(table) + 1))
-    order = np.argsort(table.owner, kind="stable")
     rows = np.array([r for r, v in enumerate(needs) if v is not None], int)
-    own, asked = table.owner[rows], np.array([needs[r] for r in rows], int)
+    own, asked = table.owner[rows], np.array([needs[r] for r in rows], object)
     if (wrong := asked >= np.diff(start)[own]).any(): raise ValueError(
         f"{table.where} {table.line[rows[wrong][0]]}: needs = {asked[wrong][0]}, but "
         f"the answer has {np.diff(start)[own[wrong][0]]} claims, counted from 0")
-    target = order[start[own] + asked]
+    target = np.argsort(table.owner, kind="stable")[start[own] + asked.astype(int)]
     while (scores[rows] > scores[target]).any():
         np.minimum.at(scores, rows, scores[target])
     return scores
@@ -83,8 +83,8 @@ def calibrate(self:ClaimFilter,
 )->ClaimFilter:
     "From answers whose claims were checked"
     table = read_answers(data, "input", "score", "right", names=names)
-    scores, right = claim_scores(table), table.columns["right"]
-    needs = "needs" in table.columns
+    scores, right = claim_scores(table), table.of_answers("right")
+    needs = "needs" in table.cells
     coverage, risk = self.coverage, self.risk
     if risk is not None:
         losses = false_share_losses(table.owner, scores, right, len(table))
@@ -113,7 +113,7 @@ def keep(self:ClaimFilter,
 )->np.ndarray: # [r] is each claim kept?
     "Which claims to keep, a row each"
     table = read_answers(data, "input", "score", names=names)
-    has = "needs" in table.columns
+    has = "needs" in table.cells
     if self.needs not in (None, has): raise ValueError(
         f"calibrated with{'' if self.needs else 'out'} a column 'needs': apply alike")
     return claim_scores(table) > -thresholds(self.levels_of(table))[table.owner]
@@ -154,7 +154,7 @@ def evaluate(self:ClaimFilter,
 )->Filtered:
     "Filter answers whose claims were checked, and count"
     table = read_answers(data, "input", "score", "right", names=names)
-    kept, right, n = self.keep(table), table.columns["right"], len(table)
+    kept, right, n = self.keep(table), table.of_answers("right"), len(table)
     size = np.bincount(table.owner[kept], minlength=n)
     false = np.bincount(table.owner[kept & ~right], minlength=n)
     known = self.guarantee if len(self.guarantees) == 1 else None

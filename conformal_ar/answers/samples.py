@@ -15,7 +15,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
+from .tables import OF_SCORES, RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, input_text, read_answers, read_judgement, references_of, thresholds
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
@@ -93,7 +93,7 @@ def read(self:SampledSets,
 def scored(self:SampledSets)->bool:
     "Are scores needed?"
     floored = any(f is not None for f in (self.floor, self.floors))
-    return floored or self.rule in ("max", "sum", "score")
+    return floored or self.rule in OF_SCORES
 
 # %% ../../nbs/answers/02_samples.ipynb #vals0000
 @patch
@@ -115,14 +115,15 @@ def reference_values(self:SampledSets,
 )->list: # [n] of arrays: the highest value of an answer that is right for a reference
     "At which threshold each reference is found; −∞ for never"
     equal, found = self.right or (lambda answer, reference: answer == reference), []
-    if "right" in table.columns and self.right is not None: raise ValueError(
+    judged = table.of_answers("right") if "right" in table.cells else None
+    if judged is not None and self.right is not None: raise ValueError(
         "there are a function right= and a column 'right': give one of them")
-    if "right" not in table.columns and "right" in self.lost: raise ValueError(
+    if judged is None and "right" in self.lost: raise ValueError(
         f"what is acceptable was decided by right={self.lost['right']}: give it again "
         "to load, to measure")
     for i, m in enumerate(drawn.member):
         rows, value = drawn.row[i, m], drawn.value[i, m]
-        if "right" in table.columns: match = [table.columns["right"][rows]]
+        if judged is not None: match = [judged[rows]]
         else:
             texts = [table.columns["answer"][r] for r in rows]
             match = [np.array([read_judgement(equal(t, r)) for t in texts], bool)
@@ -172,7 +173,7 @@ def calibrate(self:SampledSets,
 )->SampledSets:
     "From judged draws; `ValueError` where too few inputs have an acceptable one"
     table = self.read(self.complete(data, references, names), names)
-    if not {"right", "reference"} & {*table.columns, *table.own}: raise ValueError(
+    if not {"right", "reference"} & {*table.cells, *table.own}: raise ValueError(
         "what is acceptable? There is neither a column 'right' nor 'reference'")
     drawn = self.values(table, new=True)
     there = (drawn.row >= 0).sum(1)
@@ -209,7 +210,7 @@ def _coverage_fit(self:SampledSets, table, drawn):
 def _risk_fit(self:SampledSets, table, drawn):
     losses = self.losses(table, drawn)
     event, risk = risk_event(self.shares, self.most)
-    if "right" in table.columns: event = event.replace(
+    if "right" in table.cells: event = event.replace(
         "share of right answers that is missed",
         "share of sets without an acceptable answer")
     def fit(rows, sure, of):
@@ -301,10 +302,6 @@ def draw_seeds(
     return [int.from_bytes(sha256(name).digest()[:4], "big") >> 1 for name in names]
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00072
-def _input(x:Any)->Any:
-    x = x.item() if isinstance(x, np.generic) else x
-    return x if isinstance(x, str) or x is None else repr(x) # as in tables
-
 def _texts(some, n, x):
     "What generate gave for input x as a list of texts, or of (text, score)"
     def text(a): return "" if a is None else str(a) if isinstance(a, str) else a
@@ -363,10 +360,10 @@ def complete(self:SampledSets,
 ): # A table with answers
     "Draw for the inputs of a table that has no answers"
     if references is not None:
-        data = dict(input=[*map(_input, data)], reference=list(references))
+        data = dict(input=[*map(input_text, data)], reference=list(references))
     if self.generate is None: return data
     table = read_answers(data, names=names)
-    if "answer" in table.columns: return table
+    if "answer" in table.cells: return table
     twice = np.bincount(table.owner).argmax()
     first, *others = table.line[table.owner == twice]
     if others: raise ValueError(
@@ -383,7 +380,7 @@ def predict(self:SampledSets,
 )->list|AnswerSet:
     "Draw until the rule says enough"
     if np.isscalar(inputs): return self.predict([inputs])[0]
-    if not (inputs := [*map(_input, inputs)]): return []
+    if not (inputs := [*map(input_text, inputs)]): return []
     each = list(dict.fromkeys(inputs))
     sets = self.apply(draws_table(each, self.sample(each, stop=True)))
     found = dict(zip(each, sets))

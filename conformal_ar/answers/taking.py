@@ -87,7 +87,7 @@ def judged(
             f"{again} of {len(table.owner)} rows are of inputs that other rows have: "
             "answers to one input are right or wrong together, and more of those taken "
             "may be wrong than asked; give one row of each input")
-        return table.columns["score"], table.columns["right"]
+        return table.of_answers("score"), table.of_answers("right")
     check_scores(scores)
     scores, right = decimals(scores), np.asarray(right)
     if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
@@ -105,7 +105,7 @@ def take(self:Selection,
         f"scores must be a list or a table: give [{scores!r}] for one answer")
     flat = isinstance(scores, (list, tuple)) and not any(
         isinstance(s, dict) for s in scores) or getattr(scores, "ndim", 2) == 1
-    if not flat: scores = read_answers(scores, "score", names=names).columns["score"]
+    if not flat: scores = read_answers(scores, "score", names=names).of_answers("score")
     level = self._levels[None]
     if not len(scores): return np.zeros(0, bool)
     return SelectionRule(level.guarantee, level.scores, level.threshold).take(

@@ -124,7 +124,7 @@ def _file_pairs(path, rows, task, ar):
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task))
         except ValueError as e: bad[x.line] = e
-    if bad: raise all_wrong(path, bad)
+    if bad: raise all_wrong(f"{path}, line", bad)
     return [clean for _, clean in good], targets
 
 # %% ../../nbs/cli/01_calibrate.ipynb #bc3afd15

@@ -339,7 +339,7 @@ def answers_calibrate(
     made = kind(**given).calibrate(data, names=names)
     made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():
-        typer.echo(f"{label}: "*(label is not None) + guarantee_text(g))
+        typer.echo(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
     typer.echo(f"saved to {output}")
 
 # %% ../../nbs/cli/02_predict.ipynb #b53b0453
@@ -351,8 +351,9 @@ def applied_rows(
     "What a calibration makes of a table"
     if isinstance(made, SampledSets):
         sets = made.apply(table)
-        rows = [{key: s.input} | dict(answers=s.texts, draws=s.draws) | (
-            dict(none=s.none) if made.abstain else {}) for s in sets]
+        rows = [{key: x} | dict(answers=s.texts, draws=s.draws) | (
+            dict(none=s.none) if made.abstain else {})
+            for x, s in zip(table.own.get("input", table.inputs), sets)]
         size = np.mean([*map(len, sets)])
         return rows, f"{len(sets):,} sets, {size:.2f} answers on average"
     name, does = ("taken", made.take) if isinstance(made, Selection) else (
@@ -387,7 +388,8 @@ def answers_apply(
     rows, said = applied_rows(made, read_answers(data, needed, names=names),
                               names.get("input", "input"))
     if output:
-        plain = [*map(jsonable, rows)]
+        def cell(v): return str(v) if isinstance(v, float) and np.isinf(v) else v
+        plain = [jsonable({c: cell(v) for c, v in row.items()}) for row in rows]
         sep = TABLES[kind]
         write_text(output, csv_text(plain, delimiter=sep) if sep else jsonl_text(plain))
         said += f"; written to {output}"

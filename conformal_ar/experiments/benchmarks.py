@@ -89,6 +89,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfi
 
 from .bench import alternate, timed
 from ..files.whole_files import write_results
+from ..hf.captured import captured
 from ..hf.causal import HFCausal
 from ..hf.seq2seq import HFSeq2Seq
 from ..hf.supported import Adapter
@@ -214,6 +215,31 @@ def beside_generate(
         yield dict(model=kind, batch=n) | {
             name: 1000*float(np.median(r.wall)) for name, r in found.items()}
 
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000d4
+def _sums(ar, x, t):
+    "Sequences of the sets of inputs, and their log-likelihoods"
+    table = threshold_search(ar, x, [[t]], LONGEST, normalize=False)
+    rows = zip(table.owner.tolist(), map(tuple, table.tokens.tolist()))
+    return dict(zip(rows, table.sums))
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000d2
+def as_eager(
+    kind:str, # Either t5 or llama
+    size:dict, # Of its configuration
+    device:str="cuda", # Or cpu, to try it
+    batches:tuple=(1, 16, 64), # Inputs in a call
+)->Iterator[dict]: # Of each batch: sequences in one set only, scores apart in nats
+    "What recorded steps change in the sets of a model"
+    dtype = torch.bfloat16 if kind == "llama" and device != "cpu" else torch.float32
+    ar, _ = peaked_model(kind, size, device, dtype)
+    t, fast = good_threshold(ar), ar if ar.copies_prompts else captured(ar)
+    for n in batches:
+        x = random_inputs(n, ar.vocab_size, 164)
+        p, *_, q = [_sums(m, x, t) for m in (ar, fast, fast, fast)] # from the 2nd on
+        apart = [float(abs(p[k] - q[k])) for k in p.keys() & q.keys()]
+        yield dict(model=kind, batch=n, odd=len(p.keys() ^ q.keys()), of=len(p),
+                   apart=max(apart, default=0.))
+
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000f
 def _busy(f, device):
     "Share of the time of a call in which a GPU works"
@@ -244,7 +270,7 @@ def many_inputs(
     device:str="cuda", # Or cpu, to try it
     n:int=20_000,     # Additions
     reactions:int=500, # By edits
-)->Iterator[dict]: # Of each task: inputs a second
+)->Iterator[dict]: # Of each task: inputs a second, from texts to sets and to tables
     "Inputs a second by the shipped models, all in one call"
     sums = load_additions()["held_out"].inputs[-n:]
     acids = ["C"*k + "C(=O)Cl.NCc1ccccc1" + "O"*(k % 2) for k in range(1, 21)]
@@ -253,9 +279,10 @@ def many_inputs(
         for name, x in asked.items():
             cp = load(name, coverage=.9, device=where, engine="torch")
             cp.predict(x[:100]) # warms up
-            seconds = min(timed(lambda: len(cp.predict(x)), where)[1] for _ in "12")
+            def speed(f): return len(x)/min(timed(f, where)[1] for _ in "12")
             yield dict(task=name, device=where, inputs=len(x),
-                       per_second=len(x)/seconds)
+                       per_second=speed(lambda: len(cp.predict(x))),
+                       search_alone=speed(lambda: len(cp.search(x))))
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000014
 def _hours(train, preset, steps):
@@ -263,7 +290,8 @@ def _hours(train, preset, steps):
     with TemporaryDirectory() as folder:
         train(replace(preset, steps=steps), Path(folder))
         seen = torch.load(f"{folder}/checkpoint.pt", weights_only=True)["seconds"]
-    return dict(steps_per_second=steps/seen, hours=preset.steps*seen/steps/3600)
+    return dict(steps_per_second=steps/seen, hours=preset.steps*seen/steps/3600,
+                steps=steps)
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00001d2
 def paper_hours(
@@ -289,10 +317,12 @@ def _reactions():
 def parts(device:str, small:bool)->dict: # Name to place in the results and rows
     "What is measured on a `device`, with `small` sizes or those of the page"
     sizes, n = (SMALL, 40) if small else (SIZES, 20_000)
-    batches, steps = ((1, 4), 3) if small else ((1, 16, 64, 256), 100)
+    batches, steps = ((1, 4), 3) if small else ((1, 16, 64, 256), 200)
     def beside(kind): return lambda: beside_generate(kind, sizes[kind], device, batches)
     found = dict(
         t5=("beside", beside("t5")), llama=("beside", beside("llama")),
+        same=("same", lambda: (row for kind in sizes for row in as_eager(
+            kind, sizes[kind], device, batches[:3]))),
         busy=("busy", lambda: busy(sizes["t5"], device)),
         many=("many", lambda: many_inputs(device, n, max(4, n//40))),
         paper=("paper", lambda: paper_hours(sizes["t5"], device, steps, _reactions())))
@@ -307,7 +337,7 @@ def main():
     add = parser.add_argument
     add("--device", default="cuda")
     add("--small", action="store_true", help="small sizes, to try this on a CPU")
-    add("--only", nargs="+", help="t5, llama, busy, many, paper; else all")
+    add("--only", nargs="+", help="t5, llama, same, busy, many, paper; else all")
     add("--out", default="nbs/results/gpu.json", help="JSON file, after each row")
     args = parser.parse_args()
     known, failed = parts(args.device, args.small), []
@@ -315,12 +345,12 @@ def main():
                           *sys.argv[1:]])
     on_gpu = torch.device(args.device).type == "cuda"
     found:dict = dict(gpu=torch.cuda.get_device_name() if on_gpu else None,
-                      beside=[], busy={}, many=[], paper={})
+                      beside=[], same=[], busy={}, many=[], paper={})
     for name in args.only or known:
         place, measure = known[name]
         try:
             for row in measure():
-                if place in ("beside", "many"): found[place].append(row)
+                if place in ("beside", "same", "many"): found[place].append(row)
                 else: found[place].update([row])
                 write_results(args.out, found, command, seed=0)
                 print(row, flush=True)

@@ -702,7 +702,8 @@ def answering():
         return cp.calibrate(*(o[:n] for o in cal))
     def answers(cp, inputs=new[0][:200]):
         sets = [(s.texts, [*map(float, s.probabilities)]) for s in cp.predict(inputs)]
-        return dict(thresholds=cp.thresholds.tolist(), sets=sets)
+        held = cp.guarantee.coverage, cp.guarantee.kind, cp.guarantee.n_cal
+        return dict(guarantee=held, thresholds=cp.thresholds.tolist(), sets=sets)
     def every(cp, inputs): return [len(cp.predict(x)) for x in inputs]
     level, chemistry = made(n=None), car.load("reactions", coverage=0.9)
     jobs = {
@@ -715,6 +716,8 @@ def answering():
         "dynamic beams": lambda: answers(made("DynamicConformalBeams", None)),
         "beam subsets": lambda: answers(made("ConformalBeamSubsets")),
         "products of reactions": lambda: answers(chemistry, reactions),
+        "products as SMILES": lambda: answers(car.load("reactions-smiles",
+                                                        coverage=0.7), reactions),
         "predict one addition": lambda: every(level, new[0][:20]),
         "predict 64 additions": lambda: every(level, [new[0][:64]]*5),
         "predict one reaction": lambda: every(chemistry, reactions[:10]),
@@ -755,6 +758,7 @@ def differences(old:dict, new:dict)->dict: # Counts; the largest in probability
     both = [*zip(old["sets"], new["sets"])]
     gaps = [abs(a - b) for o, n in both if o[0] == n[0] for a, b in zip(o[1], n[1])]
     return dict(sets=len(both), sequences=sum(len(o[0]) for o, _ in both),
+                other_guarantee=int(old["guarantee"] != new["guarantee"]),
                 other_thresholds=int(old["thresholds"] != new["thresholds"]),
                 other_sets=sum(o[0] != n[0] for o, n in both),
                 other_probabilities=sum(g > 0 for g in gaps),
@@ -763,25 +767,26 @@ def differences(old:dict, new:dict)->dict: # Counts; the largest in probability
 # %% ../../nbs/experiments/17_elsewhere.ipynb #01de0006
 ANSWERS = ("level sets", "level sets, saved by the older", "level sets, confidence 0.9",
            "level sets, 20 prefixes", "level sets, 6 lines", "dynamic beams",
-           "beam subsets", "products of reactions")
+           "beam subsets", "products of reactions", "products as SMILES")
 TIMED = {"predict one addition": 20, "predict 64 additions": 5, "calibrate": 1,
          "evaluate": 1, "predict one reaction": 10} # so often in a turn
 
 def beside(
     trees:tuple,  # Folders that hold the package: the older one, the newer one
     given:tuple,  # As for asking
-    pairs:int=9,  # Of fresh processes
+    pairs:int=9,  # Of fresh processes; 0: answers alone
     rounds:int=4, # Turns of each that count
 )->dict: # What differs between answers; seconds [jobs, trees, pairs, rounds]
     "What two trees answer, and how long it takes them"
     took, equal = np.zeros((len(TIMED), 2, pairs, rounds + 1)), []
-    for i in range(pairs):
+    turns = [*product(range(rounds + 1), enumerate(TIMED))] if pairs else []
+    for i in range(max(pairs, 1)):
         with asking(trees[0], given) as old, asking(trees[1], given) as new:
             if i == 0:
                 old("save")
                 equal = [dict(what=o) | differences(old(o)[0], new(o)[0])
                          for o in ANSWERS]
-            for r, (j, job) in product(range(rounds + 1), enumerate(TIMED)):
+            for r, (j, job) in turns:
                 for who in (0, 1) if (i + r) % 2 else (1, 0):
                     took[j, who, i, r] = (old, new)[who](job)[1]/TIMED[job]
     return dict(equal=equal, seconds=took[..., 1:])
@@ -830,7 +835,7 @@ def older(words:list):
         models.symlink_to(here/"conformal_ar/models")
         found = beside((folder, here), (*questions(here), str(folder/"saved")),
                        args.pairs, args.rounds)
-    rows = ratio_rows(found["seconds"])
+    rows = ratio_rows(found["seconds"]) if args.pairs else []
     write_results(args.out, dict(
         older=args.commit, pairs=args.pairs, rounds=args.rounds, equal=found["equal"],
         speed=rows), shlex.join(["python", "-m", "conformal_ar.experiments.elsewhere",

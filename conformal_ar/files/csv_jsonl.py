@@ -39,7 +39,8 @@ FORMATS = [Format(*f) for f in (
      f"HTML, perhaps called .xls, which Excel opens too: {_as_csv} there"),
     (".xml", rb"\s*<\?xml", f"XML: {_as_csv}"),
     ("| .parquet", rb"PAR1", "Parquet: call it .parquet"),
-    (".feather .arrow", rb"ARROW1", f"Arrow: save it as .parquet, or {_as_csv[8:]}"),
+    (".feather .arrow", rb"ARROW1|\xff{4}",
+     f"Arrow: save it as .parquet, or {_as_csv[8:]}"),
     (".pkl .pickle", rb"\x80[\x02-\x05]", f"a pickle: {_as_csv}, or as JSONL"),
     (".npy", rb"\x93NUMPY", f"a NumPy array: {_as_csv}"),
     (".h5 .hdf5", rb"\x89HDF", f"HDF5: {_as_csv}"),
@@ -125,6 +126,8 @@ def json_rows(lines):
         yield i, BadRow("not a JSON object with named columns", line) if odd else row
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #4a977180
+csv.field_size_limit(2**31 - 1) # texts are longer than its 128 KiB
+
 def csv_lists(lines, separator, width=0):
     "(line number, fields or what is wrong) of a CSV file; a space: it is padded"
     delimiter, *padded = separator
@@ -166,8 +169,10 @@ def csv_row(header, fields):
     if len(fields) == len(header): return {c or f"column {i}": v for i, (c, v) in
                                            enumerate(zip(header, fields), 1) if c or v}
     said = f"{len(fields)} fields where the header has {len(header)}"
-    comma = "; a field that holds a separator needs quotes"*(len(fields) > len(header))
-    return BadRow(said + comma, ",".join(fields))
+    if (more := len(fields) - len(header)) > 0:
+        said += "; a field that holds a separator needs quotes"
+        said += ", and names of rows a name (in R, row.names=FALSE)"*(more == 1)
+    return BadRow(said, ",".join(fields))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35d
 def check_once(header:list):
@@ -232,18 +237,29 @@ def open_parquet(path:str|Path):
     check_once(file.schema_arrow.names)
     return file
 
-def keep_half(
+# %% ../../nbs/files/01_csv_jsonl.ipynb #parq0002
+def read_kinds(
     columns:dict, # Name to values
-    kinds:dict,   # Name to dtype
+    kinds:dict,   # Name to dtype, or to a feature as datasets writes it
 )->dict:
-    "The columns, those of half precision as NumPy's numbers, which know that they are"
-    half = [c for c in columns if re.search("(?i)float16|halffloat", str(kinds.get(c)))]
-    return columns | {c: [*map(np.float16, columns[c])] for c in half}
+    "The columns: half precision as NumPy's numbers, which know it, and classes by name"
+    def one(v, kind):
+        kind = kind if isinstance(kind, dict) else {}
+        if isinstance(v, list): return [one(o, kind.get("feature")) for o in v]
+        if v is None or kind.get("_type") != "ClassLabel": return v
+        return kind["names"][v] if v >= 0 else None # −1 is none
+    def read(values, kind):
+        half = re.search("(?i)float16|halffloat", str(kind))
+        if half: return [*map(np.float16, values)]
+        return [one(v, kind) for v in values] if "ClassLabel" in str(kind) else values
+    return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
 def _parquet_rows(path):
     table = open_parquet(path).read()
     kinds = dict(zip(table.column_names, table.schema.types))
-    columns = keep_half(table.to_pydict(), kinds)
+    said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
+    kinds |= json.loads(said).get("info", {}).get("features", {})
+    columns = read_kinds(table.to_pydict(), kinds)
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
@@ -288,14 +304,19 @@ def named_as(path:str|Path, copy:str|Path):
         raise ValueError(str(e).replace(str(copy), str(path))) from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #54862cfd
-def all_wrong(path:str|Path, bad:dict)->ValueError: # Of line to what is wrong
-    "One error for all `bad` lines of a file `path`, with the first line of each kind"
+def all_wrong(
+    where:str, # What is counted, such as "a.csv, line"
+    bad:dict,  # Of line to what is wrong
+)->ValueError:
+    "One error for all bad lines, with the first of each kind, whatever they hold"
     alike = {}
-    for line, what in bad.items(): alike.setdefault(str(what), []).append(line)
-    said = [f"line {lines[0]}{f' and {len(lines) - 1:,} more'*(len(lines) > 1)}: {what}"
-            for what, lines in alike.items()]
+    for line, what in bad.items():
+        kind = re.sub(r"got .*|(['\"]).*?\1|\d+", "", str(what))
+        alike.setdefault(kind, []).append((line, what))
+    said = [f"{line}{f' and {len(more):,} more'*bool(more)}: {what}"
+            for (line, what), *more in alike.values()]
     more = f"; and {len(said) - 5:,} more of this kind"*(len(said) > 5)
-    return ValueError(f"{path}, {'; '.join(said[:5])}{more}")
+    return ValueError(f"{where} " + f"; {where.split()[-1]} ".join(said[:5]) + more)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
 def _texts_of(row, column):
@@ -318,7 +339,7 @@ def read_columns(
                       for c in columns]
         except ValueError as e: bad[line] = e
         else: values.append((line, texts))
-    if bad: raise all_wrong(path, bad)
+    if bad: raise all_wrong(f"{path}, line", bad)
     return values
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #56fcfb3c
@@ -386,7 +407,8 @@ def _field(v):
     "A value as a field of CSV, which no spreadsheet takes for a formula"
     if isinstance(v, (dict, list, bool)): return json.dumps(v)
     if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r"): return v
-    return v if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", v) else f"'{v}"
+    number = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]inf(inity)?"
+    return v if re.fullmatch(number, v, re.I) else f"'{v}"
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(

@@ -154,8 +154,8 @@ def jsonable(x:object):
     "`x` as JSON: arrays as lists, paths as texts, nan and infinities as null"
     if isinstance(x, dict): return {str(k): jsonable(v) for k, v in x.items()}
     if isinstance(x, (list, tuple, set)): return [jsonable(v) for v in x]
-    if isinstance(x, np.ndarray): return jsonable(x.tolist())
-    if isinstance(x, np.generic): return jsonable(x.item())
+    if isinstance(x, np.floating): x = float(str(x)) # 0.9, as single precision has it
+    if plain := getattr(x, "tolist", None): return jsonable(plain()) # or PyTorch's
     if isinstance(x, float) and not math.isfinite(x): return None
     return x if isinstance(x, (str, int, float, bool, type(None))) else str(x)
 

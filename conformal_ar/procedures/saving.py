@@ -278,7 +278,7 @@ def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads 
 
 # %% ../../nbs/procedures/08_saving.ipynb #d7196d23
 def is_shipped(name:str|Path)->bool:
-    "Is `name` a calibration of the package? A Path, or ./reactions, is a folder"
+    "Is `name` a calibration of the package? A Path, or ./additions, is a folder"
     return isinstance(name, str) and name in shipped_calibrations()
 
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
