@@ -25,13 +25,12 @@ def claim_scores(
     scores = table.of_answers("score").copy()
     needs = table.of_answers("needs") if "needs" in table.cells else ()
     start = np.searchsorted(np.sort(table.owner), np.arange(len(table) + 1))
-    order = np.argsort(table.owner, kind="stable")
     rows = np.array([r for r, v in enumerate(needs) if v is not None], int)
     own, asked = table.owner[rows], np.array([needs[r] for r in rows], object)
     if (wrong := asked >= np.diff(start)[own]).any(): raise ValueError(
         f"{table.where} {table.line[rows[wrong][0]]}: needs = {asked[wrong][0]}, but "
         f"the answer has {np.diff(start)[own[wrong][0]]} claims, counted from 0")
-    target = order[start[own] + asked.astype(int)]
+    target = np.argsort(table.owner, kind="stable")[start[own] + asked.astype(int)]
     while (scores[rows] > scores[target]).any():
         np.minimum.at(scores, rows, scores[target])
     return scores

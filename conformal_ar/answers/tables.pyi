@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Sequence
 
-__all__ = ['AnswerTable', 'decimals', 'read_judgement', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'RULES', 'OF_SCORES', 'FIRST', 'Drawn', 'confidences', 'draw_values', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
+__all__ = ['AnswerTable', 'decimals', 'read_judgement', 'input_text', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'RULES', 'OF_SCORES', 'FIRST', 'Drawn', 'confidences', 'draw_values', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
 
 @dataclass(frozen=True)
 class AnswerTable:
@@ -20,9 +20,9 @@ class AnswerTable:
     rows: list
     mixed: dict
     columns: dict = field(default_factory=dict)
+    def __len__(self) -> int: ...
     def of_inputs(self, column: str) -> list:
         """Values of a `column` of inputs; `ValueError` where rows of one differ"""
-    def __len__(self) -> int: ...
     def of_answers(self, column: str) -> np.ndarray:
         """Values of a `column` of answers, read when first needed; `ValueError` for odd ones"""
 
@@ -34,6 +34,10 @@ def read_judgement(v: Any) -> bool:
     """Is it right? `ValueError` for anything else
 
     v: Yes or no, true or false, right or wrong, 1 or 0"""
+def input_text(x: Any) -> str:
+    """An input as a text; what is none as JSON
+
+    x: A text, a number, ids, a chat"""
 def read_answers(data: Any, *needed: str, names: dict | None = None) -> AnswerTable:
     '''Read and check answers; `ValueError` names the rows that are wrong
 

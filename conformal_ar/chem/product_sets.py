@@ -258,10 +258,12 @@ def check_steps(self:ProductSets,
     if not len(sources): return []
     pairs, group = self.read(sources, products), 0
     scores, ranks = self.scores_and_ranks(pairs, **kwargs)
-    lost = [y for y, r in zip(products, ranks) if r == 0 and marks_of(y)]
+    lost = [y for x, y, r in zip(sources, products, ranks)
+            if r == 0 and (marks_of(x) or marks_of(y))]
     more = f" and {len(lost) - 1:,} more"*(len(lost) > 1)
-    if lost: warnings.warn(f"not found, with stereo marks: {lost[0]!r}{more}; atoms "
-        "whose bonds change have none in sets: ask without them", stacklevel=2)
+    if lost: warnings.warn(f"not found: {lost[0]!r}{more}; in sets atoms whose bonds "
+        "change have no stereo marks, and others keep those of the source: draw it so",
+        stacklevel=2)
     if self.group is not None: group = self._numbers(pairs.inputs)
     p = group_p_values(self._found, scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

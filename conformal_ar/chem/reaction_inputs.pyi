@@ -4,10 +4,14 @@ from ..hf.masks import CleanInputs
 from ..search.autoregressive import Autoregressor
 from ..tasks.reactions import BadReaction
 
-__all__ = ['read_names', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of', 'check_source', 'read_source', 'CleanSources', 'check_product']
+__all__ = ['read_names', 'bare_name', 'read_words', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of', 'check_source', 'read_source', 'CleanSources', 'check_product']
 
 def read_names(source: str) -> tuple:
     """A mixture, `source`, in which common reagents may stand by name"""
+def bare_name(text: str) -> str:
+    """A `text` without amounts in brackets, at its beginning or behind a space"""
+def read_words(text: str) -> tuple:
+    """What the words of a `text`, which may be no mixture, are"""
 
 UNREAD: str
 

@@ -12,9 +12,35 @@ from pathlib import Path
 
 from .edits import sides
 from .molecules import canonical
-from .reaction_inputs import UNREAD, check_label, plain_smiles, read_names, spaced_tokens
-from ..files.csv_jsonl import Input, any_text, at, read_lines
+from .reaction_inputs import UNREAD, bare_name, check_label, plain_smiles, read_names, read_words, spaced_tokens
+from ..files.csv_jsonl import Input, any_text, at, beside, read_lines
 from ..tasks.smiles_spellings import rdkit_modules
+
+# %% ../../nbs/chem/09_structures.ipynb #7470dfe4
+_shorts = "[A-Z]{1,3}|Cl|Br" # SMILES, but as likely an abbreviation or a number
+
+def _pieces(text):
+    "Canonical SMILES of what a text holds, as far as they are SMILES, and None"
+    return {"", *map(canonical, re.split(r",?[\s.>;]+", read_names(text)[0]))}
+
+def _new_words(text, used):
+    "SMILES, abbreviations, reagents of a text that are not among those used; others"
+    *found, others = read_words(text)
+    smiles, named = ([w for w, s in some.items() if not {*s.split(".")} <= used]
+                     for some in found)
+    short = [w for w in smiles if re.fullmatch(_shorts, w)]
+    return [w for w in smiles if w not in short], short, named, others
+
+# %% ../../nbs/chem/09_structures.ipynb #7470dfe3
+_goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|" # or amounts of something
+            r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}")
+
+def _of_flask(smiles, name):
+    "May what stands behind SMILES be more of the flask?"
+    new, _, named, others = _new_words(name, _pieces(smiles))
+    if re.match(_goes_on, bare_name(name)) or new or named and not others: return True
+    said, before = (read_names(o)[1][:1] for o in (f"{smiles} {name}", smiles))
+    return said not in ([], before)
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe5
 def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands there, name)
@@ -28,19 +54,16 @@ def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands ther
                              else line.split(None, 1)), "", ""
         more = re.match(r"\|[^|]*\|", name) # an extension of the SMILES
         if more: smiles, name = f"{smiles} {more[0]}", name[more.end():]
-        rows.append((i, smiles, name.strip()))
+        name = name.strip()
+        if name and _of_flask(smiles, name): smiles, name = f"{smiles} {name}", ""
+        rows.append((i, smiles, name))
     return rows
 
 # %% ../../nbs/chem/09_structures.ipynb #87954ad1
 def smi_inputs(path:str|Path)->list: # An Input each, its name among the columns
     "The lines of a file of SMILES, `path` as for `read_smi`, as inputs"
-    def parts(smiles, name): # reagents that are named there are no name of the line
-        both = f"{smiles} {name}"
-        said, before = (read_names(text)[1][:1] for text in (both, smiles))
-        more = re.match("[>+,;]|->", name) or said not in ([], before)
-        return (both, "") if more else (smiles, name)
-    rows = ((line, *parts(*row)) for line, *row in read_smi(path))
-    return [Input(line, text, dict(name=any_text(name))) for line, text, name in rows]
+    return [Input(line, text, dict(name=any_text(name)))
+            for line, text, name in read_smi(path)]
 
 # %% ../../nbs/chem/09_structures.ipynb #8f41c296
 def read_reactions(path:str|Path)->list: # (line number, (source, target))
@@ -49,7 +72,7 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
     for line, text, _ in read_smi(path):
         try: text, _ = plain_smiles(text)
         except ValueError as e: raise at(path, line, e) from None
-        try: left, middle, right = sides(text)
+        try: left, middle, right = map(str.strip, sides(text))
         except ValueError: left, right = "", ""
         if not (right or text.endswith(">")) and text: # refused as a target
             raise at(path, line, "not of the form REACTANTS>>PRODUCT")
@@ -69,6 +92,8 @@ _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "comp
 _other = "agent|medium|cosolvent|oxidant|reductant|rgt|sol|cat|catsolv"
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
 _role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(\d+|[a-e])?") # of both
+_kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
+    "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = "^([-–—]|(?i:none|neat|n/a)|NA|na)$" # a cell that says so
 _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
 _behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
@@ -93,28 +118,31 @@ def join_roles(row:dict, column:str)->dict: # With this column
     own = role_columns(row)
     parts = {c: re.sub(_nothing, "", str(row[c] or "").strip()) for c in own}
     known = [text for c, text in parts.items() if own[c][1] in _reacting]
-    text = sorted(filter(None, parts.values()), key=lambda o: ">" in o) # a product last
+    last = ">" in (text := sorted(filter(None, parts.values()), key=_order) or [""])[-1]
+    if last and text[-1][-1] == "|": # it speaks of this cell alone
+        text = [o if o[-1] == "|" else f"{o} ||" for o in text]
     return row | {column: ".".join(text)*any(known)} if known else row
 
+def _order(cell): return ">" in cell, cell[-1] != "|" # a product last, extensions first
 
 # %% ../../nbs/chem/09_structures.ipynb #b254934e
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
-    text = ".".join([read_names(x.text)[0], *(str(x.columns[c]) for c in first)])
-    used, notes = {"", *map(canonical, re.split(r",?[\s.>;]+", text))}, []
-    for c, v in x.columns.items():
-        word = "".join(str(v).split()[:1]).strip(".")
-        other = c in (*first, "side_products") or len(word) == 1 and c != "name"
-        smiles = not other and not {*(canonical(word) or "").split(".")} <= used
-        about = re.search("(?i)reag|solv|cat|base|add|cond|react", c)
-        role = any(map(_role.fullmatch, re.split(r"[^a-z]+", c.lower()))) # also RXN:RGT
-        named, said = read_names(str(v)) if about or role else ("", [])
-        text = re.sub(_nothing, "", str(v or "").strip())*(c in plain_names({c: v}))
-        there = {*map(canonical, re.split(r",?[\s.;]+", named))} <= used
-        what = "SMILES"*smiles or "reagents"*(bool(said or role and text) and not there)
-        dot = ": a dot forgotten?"*(smiles and c == "name")
-        if what: notes.append(f"{what} in {c!r} were not used{dot}")
+    used = _pieces(x.text).union(*(_pieces(str(x.columns[c])) for c in first))
+    notes, told = [], (*first, "side_products")
+    for c, v in ((c, str(v or "")) for c, v in x.columns.items() if c not in told):
+        new, short, named, more = _new_words(v, used)
+        if c != "name": short = [w for w in short if len(w) > 1] # a grade, a group
+        smiles = new or not more and short
+        text = re.sub(_nothing, "", v.strip())*(c in plain_names({c: v}))
+        words = re.split(r"[^a-z]+", c.lower()) # also of RXN:RGT
+        role = any(_role.fullmatch(w) or _kinds.fullmatch(w) for w in words)
+        about = role or re.search("(?i)reag|solv|cat|base|add|cond|react|^name$", c)
+        reagents = named and (about or not more) or (
+            role and text and not _pieces(v) <= used)
+        if smiles or reagents: notes.append(f"{'SMILES' if smiles else 'reagents'} in "
+            f"{c!r} were not used{': a dot forgotten?'*(bool(smiles) and c == 'name')}")
     return notes
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79cc
@@ -198,7 +226,7 @@ def _mixed(mols):
 
 def _row(data, **own):
     "An entry as a row, its data beside what is read from it"
-    return own | {f"columns.{c}" if c in own else c: v for c, v in data.items()}
+    return own | {beside(c, [*own]): v for c, v in data.items()}
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c2
 def _items(text):

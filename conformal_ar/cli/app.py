@@ -327,7 +327,8 @@ def list_csv(records, path, task):
     marked = separator == ";" or Path(path).read_bytes().startswith(b"\xef\xbb\xbf")
     records = [{c: r[c] for c in r if c != "notes"} for r in records]
     rows = [row for r in records for row in member_rows(r, task.columns)]
-    own = (member_rows(dict(columns=r.get("columns", {})))[0] for r in records)
+    own = (dict(columns=r.get("columns", {})) for r in records)
+    own = (member_rows(columns, task.columns)[0] for columns in own)
     own = dict.fromkeys(("line", *(c for row in own for c in row)))
     if _columns(records, task)[0] == ["input"]: own["input"] = None # else put together
     used = {c for row in rows for c, v in row.items() if v not in (None, "")}

@@ -388,7 +388,8 @@ def answers_apply(
     rows, said = applied_rows(made, read_answers(data, needed, names=names),
                               names.get("input", "input"))
     if output:
-        plain = [*map(jsonable, rows)]
+        def cell(v): return str(v) if isinstance(v, float) and np.isinf(v) else v
+        plain = [jsonable({c: cell(v) for c, v in row.items()}) for row in rows]
         sep = TABLES[kind]
         write_text(output, csv_text(plain, delimiter=sep) if sep else jsonl_text(plain))
         said += f"; written to {output}"

@@ -215,6 +215,13 @@ def beside_generate(
         yield dict(model=kind, batch=n) | {
             name: 1000*float(np.median(r.wall)) for name, r in found.items()}
 
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000d4
+def _sums(ar, x, t):
+    "Sequences of the sets of inputs, and their log-likelihoods"
+    table = threshold_search(ar, x, [[t]], LONGEST, normalize=False)
+    rows = zip(table.owner.tolist(), map(tuple, table.tokens.tolist()))
+    return dict(zip(rows, table.sums))
+
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00000d2
 def as_eager(
     kind:str, # Either t5 or llama
@@ -227,12 +234,8 @@ def as_eager(
     ar, _ = peaked_model(kind, size, device, dtype)
     t, fast = good_threshold(ar), ar if ar.copies_prompts else captured(ar)
     for n in batches:
-        x, seen = random_inputs(n, ar.vocab_size, 164), []
-        for m in (ar, fast, fast, fast): # recorded at the second use
-            table = threshold_search(m, x, [[t]], LONGEST, normalize=False)
-            rows = zip(table.owner.tolist(), map(tuple, table.tokens.tolist()))
-            seen.append(dict(zip(rows, table.sums)))
-        p, q = seen[0], seen[-1]
+        x = random_inputs(n, ar.vocab_size, 164)
+        p, *_, q = [_sums(m, x, t) for m in (ar, fast, fast, fast)] # from the 2nd on
         apart = [float(abs(p[k] - q[k])) for k in p.keys() & q.keys()]
         yield dict(model=kind, batch=n, odd=len(p.keys() ^ q.keys()), of=len(p),
                    apart=max(apart, default=0.))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'Input', 'line_inputs',
+           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'Input', 'line_inputs', 'beside',
            'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
@@ -105,7 +105,7 @@ class BadRow(ValueError):
     "What is wrong with a line, `said`, and the line as it stands there, `text`"
     def __init__(self, said:str, text:str):
         super().__init__(said)
-        self.text = text.strip()
+        self.text = text.rstrip("\r\n")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca78
 def _names_once(pairs):
@@ -237,6 +237,7 @@ def open_parquet(path:str|Path):
     check_once(file.schema_arrow.names)
     return file
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #parq0002
 def read_kinds(
     columns:dict, # Name to values
     kinds:dict,   # Name to dtype, or to a feature as datasets writes it
@@ -352,7 +353,7 @@ class Input(NamedTuple):
 # %% ../../nbs/files/01_csv_jsonl.ipynb #09c4a2de
 def row_input(line, row, column):
     "A row of a table, or a plain line, as an input"
-    if isinstance(row, str): return Input(line, row.strip())
+    if isinstance(row, str): return Input(line, row.rstrip("\r\n"))
     own = row.items() if isinstance(row, dict) else ()
     own = {c: any_text(v) if isinstance(v, str) else v for c, v in own}
     try: text = text_of(row, column)
@@ -363,7 +364,16 @@ def row_input(line, row, column):
 # %% ../../nbs/files/01_csv_jsonl.ipynb #0fd896db
 def line_inputs(lines:list)->list: # An Input for each
     "The `lines` of a text file as inputs"
-    return [Input(i, line.strip()) for i, line in enumerate(lines, 1)]
+    return [Input(i, line.rstrip("\r\n")) for i, line in enumerate(lines, 1)]
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #own00001
+def beside(
+    column:str, # Of the user's
+    ours:list,  # Names of our columns
+)->str:
+    "What a column is called beside ours, which no other column is"
+    bare = re.sub(r"^(columns\.)+", "", column)
+    return f"columns.{column}" if bare in ours else column
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #9cf473b9
 def input_error(e:Exception)->str: # In one line
@@ -397,7 +407,8 @@ def _field(v):
     "A value as a field of CSV, which no spreadsheet takes for a formula"
     if isinstance(v, (dict, list, bool)): return json.dumps(v)
     if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r"): return v
-    return v if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", v) else f"'{v}"
+    number = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]inf(inity)?"
+    return v if re.fullmatch(number, v, re.I) else f"'{v}"
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(

@@ -291,11 +291,13 @@ def check_folder(folder:str|Path): # Of a model
         if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
                           "it again")
+    if why := damaged_json(folder, "generation_config.json"): # else left out, unsaid
+        raise OSError(f"{folder}: {why}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d4
-def damaged_json(folder:str|Path)->str: # Empty for none
-    "Which JSON file of a `folder` cannot be read, and why"
-    for path in sorted(Path(folder).glob("*.json")):
+def damaged_json(folder:str|Path, names:str="*.json")->str: # Empty for none
+    "Which JSON file of a `folder`, with one of these `names`, cannot be read, and why"
+    for path in sorted(Path(folder).glob(names)):
         try: json.loads(path.read_text(encoding="utf-8"))
         except ValueError as e: return f"{path.name} is damaged: {e}"
     return ""
@@ -312,6 +314,9 @@ def check_loaded(name:str, found:dict): # What from_pretrained says of its loadi
     more = (f"; {len(others)} others have no place, such as {others[0]}: it is of "
             "another kind, or was wrapped by torch.compile or DataParallel when saved"
             ) if others else ""
+    if any("lora_" in w for w in missing): more = (
+        "; they are of an adapter of a kind that transformers does not load, such as "
+        "DoRA: load it by peft, and save what merge_and_unload() gives")
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 

@@ -7,6 +7,7 @@ __all__ = ['special_ids', 'special_id', 'check_special', 'check_pair', 'Adapter'
 
 # %% ../../nbs/hf/02_supported.ipynb #cdb01038
 import weakref
+from numbers import Integral
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
@@ -23,10 +24,14 @@ else: PreTrainedModel, ModelTokenizer = "PreTrainedModel", "ModelTokenizer"
 
 # %% ../../nbs/hf/02_supported.ipynb #b07375a7
 def special_ids(name:str, *sources):
-    "Ids of the special token `name` (eos_token_id), of the first source that knows any"
+    """Ids of the special token `name` (eos_token_id), of the first source with any.
+    `ValueError` for what is no number"""
     for source in sources:
         found = getattr(source, name, None)
         found = found if isinstance(found, (list, tuple)) else [found]
+        odd = [i for i in found if i is not None and not isinstance(i, Integral)]
+        if odd: raise ValueError(f"{name} is {odd[0]!r}, which is no id, but perhaps a "
+            f"token: set it to tokenizer.convert_tokens_to_ids({odd[0]!r})")
         known = [i for i in found if i is not None and i >= 0] # some say −1 for none
         if known: return known
     return []

@@ -8,6 +8,7 @@ __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'pa
 
 # %% ../../nbs/hf/11_texts.ipynb #418a9a52
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Sequence
@@ -197,6 +198,8 @@ def _check_texts(self:Texts, texts, what):
     for i, text in enumerate(texts):
         if not isinstance(text, str): raise TypeError(
             f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
+        if odd := re.search("[\ud800-\udfff]", text): raise ValueError(
+            f"{what} {i} is not UTF-8: {ascii(odd[0])} at position {odd.start()}")
 
 # %% ../../nbs/hf/11_texts.ipynb #461fa858
 @patch

@@ -21,7 +21,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import BadRow, at, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, table_start
+from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, table_start
 from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -254,6 +254,7 @@ _head = ["line", "input"]
 _classes = ["strings", "invalid"] # of sets of classes alone
 _tail = ["cleaned", "size", "rank", "text", "probability", "p_value", "open",
          "truncated", *_classes, "abstained", "error"]
+_judged = ["candidate_in_set", "candidate_p_value", "candidate_rank"]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d338b12
 def member_rows(
@@ -266,8 +267,8 @@ def member_rows(
                  open="open") | more
     kept = {one: record.pop(many) for many, one in names.items() if many in record}
     members = [dict(zip(kept, values)) for values in zip(*kept.values())]
-    own = record.pop("columns", {}).items()
-    record = {f"columns.{c}" if c in _head + _tail else c: v for c, v in own} | record
+    own, ours = record.pop("columns", {}), [*_head, *_tail, *_judged, *more.values()]
+    record = {beside(c, ours): v for c, v in own.items()} | record
     rows = [record | dict(rank=i) | member for i, member in enumerate(members, 1)]
     return rows or [record]
 

@@ -7,7 +7,9 @@ __all__ = ['PredictionSet', 'Abstention', 'Hypotheses', 'stacked', 'gather', 'ch
            'best_per_input', 'target_rows', 'true_rows', 'best_per_owner', 'prediction_sets', 'rank_p_values']
 
 # %% ../../nbs/search/05_sets.ipynb #4812c14a
+import gc
 import html
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, Callable, Sequence
 
@@ -329,7 +331,25 @@ def best_per_owner(
     rank = np.arange(len(order)) - np.searchsorted(owner, owner)
     return order[rank < count], rank[rank < count]
 
+# %% ../../nbs/search/05_sets.ipynb #4e990237
+def _unchecked(**values)->PredictionSet:
+    "A set of `values` of all fields, which fit"
+    new = object.__new__(PredictionSet)
+    for name, value in values.items(): object.__setattr__(new, name, value)
+    return new
+
+# %% ../../nbs/search/05_sets.ipynb #4e990238
+@contextmanager
+def _no_collection():
+    "While many objects are made, none of which is garbage"
+    was = gc.isenabled()
+    gc.disable()
+    try: yield
+    finally:
+        if was: gc.enable()
+
 # %% ../../nbs/search/05_sets.ipynb #4e990236
+@_no_collection()
 def prediction_sets(
     table:Hypotheses,    # Hypotheses of n inputs
     model:Autoregressor, # Decodes them
@@ -338,26 +358,31 @@ def prediction_sets(
 )->list[PredictionSet]: # [n] sets; one may be empty
     "Prediction sets from a table of hypotheses, the most probable sequence first"
     order = np.lexsort((-table.sums, table.owner))
-    table, p = table.select(order), None if p_values is None else p_values[order]
-    texts, sums = model.decode(table.tokens) if len(table) else [], table.sums
+    table, n = table.select(order), table.n_inputs
+    p = None if p_values is None else np.asarray(p_values, float)[order]
+    texts, sums = list(model.decode(table.tokens)) if len(table) else [], table.sums
     opened, write = table.open_scores, optional(model, "open_text")
-    goes_on = np.zeros(len(table), bool) if opened is None else ~np.isnan(opened)
     some = opened is not None
-    edges, sets = np.searchsorted(table.owner, np.arange(table.n_inputs + 1)), []
+    goes_on = ~np.isnan(opened) if some else np.zeros(len(table), bool)
+    whole = [True]*n if table.certified is None else table.certified.tolist()
+    make = PredictionSet if np.isnan(sums).any() else _unchecked # which refuses NaN
+    edges = np.searchsorted(table.owner, np.arange(n + 1)).tolist()
+    cut, sets = table.truncated.tolist(), []
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
-        first = {}
-        for row in range(a, b):
-            key = tuple(table.tokens[row, :table.length[row]]) # of an open line
-            first.setdefault(key if goes_on[row] else texts[row], row)
-        rows = list(first.values())
-        tokens = [tuple(table.tokens[r, :table.length[r]]) for r in rows]
-        out, whole = table.truncated[i], table.certified is None or table.certified[i]
-        own = None if p is None else p[rows]
-        shown = [write(texts[r]) if goes_on[r] else texts[r] for r in rows]
-        sets.append(PredictionSet(shown, sums[rows], tokens, out,
-                                  inputs[i], own, whole,
-                                  goes_on[rows] if some else None,
-                                  model.encode if some else None))
+        rows = zip(table.tokens[a:b].tolist(), table.length[a:b].tolist())
+        ids, own, first = [tuple(row[:l]) for row, l in rows], texts[a:b], {}
+        opens = goes_on[a:b].tolist()
+        for row, (is_open, line, text) in enumerate(zip(opens, ids, own)):
+            first.setdefault(line if is_open else text, row)
+        at = [*first.values()]
+        own = [write(own[r]) if opens[r] else own[r] for r in at]
+        rows = slice(a, b) if len(at) == b - a else [a + r for r in at]
+        sets.append(make(
+            texts=own, scores=np.array(sums[rows]), tokens=[ids[r] for r in at],
+            truncated=cut[i], input=inputs[i], certified=whole[i],
+            p_values=None if p is None else np.array(p[rows]),
+            open=np.array(goes_on[rows]) if some else None,
+            encode=model.encode if some else None))
     return sets
 
 # %% ../../nbs/search/05_sets.ipynb #68d60e7e

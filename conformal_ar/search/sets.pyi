@@ -2,6 +2,7 @@
 import numpy as np
 import torch
 from .autoregressive import Autoregressor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 

@@ -184,7 +184,7 @@ def sum_words(places:int)->list: # Of tokens, by their ids
 def join_sum(tokens:list)->str:
     "The text that `tokens` of a sum spell, numbers from first digit to last"
     text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
-    return re.sub("[0-9]+", lambda run: run.group()[::-1], text)
+    return text[::-1] if text.isdecimal() else _pieces.sub(lambda m: m[0][::-1], text)
 
 # %% ../../nbs/tasks/01_additions.ipynb #7f2841a1
 class DigitTokenizer(PlainTokenizer):

@@ -236,6 +236,7 @@ class AdditionsTask(Task):
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
     examples = {t: t for t in ("112+17=", "7854+9178=", "9999+11=")} # name to input
     title, label, app_coverage = "Sums", "A sum, such as 112+17=", 0.9
+    _sum = re.compile(r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*", re.ASCII) # 007 is 7
 
     @cache
     def pool(self):
@@ -246,13 +247,12 @@ class AdditionsTask(Task):
 
     def clean_input(self, x, model:"Autoregressor|None"):
         "A sum as the model was trained on; `ValueError` for what is none, no answer"
-        sum_of_two = r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*" # 007 is 7
-        found = re.fullmatch(sum_of_two, x.text, re.ASCII)
+        found = self._sum.fullmatch(x.text)
         if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
         from conformal_ar.tasks.additions import SIZES
-        text = "{}+{}=".format(*found.groups())
-        m, n = sizes = tuple(sorted(map(len, found.groups())))
-        odd = n > 2 and sizes not in SIZES # small sums are drawn, all of them
+        a, b = found.groups()
+        text, (m, n) = f"{a}+{b}=", sorted((len(a), len(b)))
+        odd = n > 2 and (m, n) not in SIZES # small sums are drawn, all of them
         if model: # says what is odd
             from conformal_ar.search.autoregressive import optional
             super().clean_input(x._replace(text=text), optional(model, "bare"))
