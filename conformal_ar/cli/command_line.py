@@ -326,6 +326,7 @@ def noted_task(noted):
     forms = {function_name(t.forms[0]): t.name for t in TASKS.values() if t.forms[0]}
     return task_named(noted["task"] or forms.get(noted["canonicalize"]))
 
+# %% ../../nbs/cli/00_command_line.ipynb #1e94c74f
 def load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets

@@ -52,6 +52,7 @@ def _runs(kind, new, cal, test, coverages):
         own = dict(max_len=cp.max_len, seconds=seconds)
         yield cp, sets, ev.row(procedure=_in_words(kind)) | own
 
+# %% ../../nbs/cli/04_entry_point.ipynb #8c136fbd
 def _all_runs(task, ar, cal, test, coverages, max_len):
     "(procedure, sets, row) of each procedure at each coverage"
     def maker(kind, own):

@@ -180,8 +180,8 @@ def with_task_options(command):
     own = [p for p in signature(command).parameters.values() if p.name != "asked"]
     for o, of in names.items():
         said = f"{of[0].options[o].said} ({', '.join(t.name for t in of)})."
-        kind = Annotated[bool, cli_option(said, f"--{o.replace('_', '-')}")]
-        own.append(own[-1].replace(name=o, default=False, annotation=kind))
+        own.append(own[-1].replace(name=o, default=False, annotation=Annotated[
+            bool, cli_option(said, f"--{o.replace('_', '-')}")]))
     setattr(taking, "__signature__", Signature(own))
     taking.__annotations__ = {p.name: p.annotation for p in own}
     return taking

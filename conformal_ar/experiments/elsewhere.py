@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 from urllib.request import urlopen
 from zlib import crc32
 
@@ -205,9 +205,7 @@ def main(
 ):
     "Compare with packages and write the results, from the command line"
     words = sys.argv[1:] if words is None else words
-    ways = dict(pronunciations=pronounce, vllm=real_engine, served=served_dates,
-                older=older)
-    if words[:1] and words[0] in ways: return ways[words[0]](words[1:])
+    if words[:1] and words[0] in WAYS: return WAYS[words[0]](words[1:])
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--out", required=True)
     parser.add_argument("--served", default="nbs/results/served.json")
@@ -771,6 +769,12 @@ ANSWERS = ("level sets", "level sets, saved by the older", "level sets, confiden
 TIMED = {"predict one addition": 20, "predict 64 additions": 5, "calibrate": 1,
          "evaluate": 1, "predict one reaction": 10} # so often in a turn
 
+def answered(old:Callable, new:Callable)->list: # A row for each of ANSWERS
+    "What differs between what two processes answer"
+    old("save")
+    return [dict(what=o) | differences(old(o)[0], new(o)[0]) for o in ANSWERS]
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #01de0014
 def beside(
     trees:tuple,  # Folders that hold the package: the older one, the newer one
     given:tuple,  # As for asking
@@ -782,10 +786,7 @@ def beside(
     turns = [*product(range(rounds + 1), enumerate(TIMED))] if pairs else []
     for i in range(max(pairs, 1)):
         with asking(trees[0], given) as old, asking(trees[1], given) as new:
-            if i == 0:
-                old("save")
-                equal = [dict(what=o) | differences(old(o)[0], new(o)[0])
-                         for o in ANSWERS]
+            if i == 0: equal = answered(old, new)
             for r, (j, job) in turns:
                 for who in (0, 1) if (i + r) % 2 else (1, 0):
                     took[j, who, i, r] = (old, new)[who](job)[1]/TIMED[job]
@@ -816,30 +817,37 @@ def questions(here:Path, n:int=2000)->tuple:
     with open(here/"nbs/results/forty_reactions.csv", encoding="utf-8") as file:
         return cal, new, [row["input"] for row in csv.DictReader(file)]
 
+# %% ../../nbs/experiments/17_elsewhere.ipynb #01de0015
+def unpack(commit:str, here:Path, to:Path):
+    "The package at a `commit`, in a folder `to`, with the models of the tree `here`"
+    archive, models = to/"older.zip", to/"conformal_ar/models"
+    subprocess.run(["git", "archive", "-o", archive, commit, "conformal_ar"],
+                   cwd=here, check=True)
+    shutil.unpack_archive(archive, to)
+    shutil.rmtree(models)
+    models.symlink_to(here/"conformal_ar/models")
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #01de0016
 def older(words:list):
     "Compare this tree with an older commit, from the command line or its `words`"
     import conformal_ar
     parser = argparse.ArgumentParser(description=older.__doc__)
-    parser.add_argument("commit")
-    parser.add_argument("--out", required=True)
+    for name in ("commit", "--out"): parser.add_argument(name)
     for name, n in dict(pairs=9, rounds=4).items():
         parser.add_argument(f"--{name}", type=int, default=n)
     args, here = parser.parse_args(words), Path(conformal_ar.__file__).parents[1]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder).resolve()
-        subprocess.run(["git", "archive", "-o", folder/"older.zip", args.commit,
-                        "conformal_ar"], cwd=here, check=True)
-        shutil.unpack_archive(folder/"older.zip", folder)
-        models = folder/"conformal_ar/models"
-        shutil.rmtree(models)
-        models.symlink_to(here/"conformal_ar/models")
-        found = beside((folder, here), (*questions(here), str(folder/"saved")),
-                       args.pairs, args.rounds)
-    rows = ratio_rows(found["seconds"]) if args.pairs else []
-    write_results(args.out, dict(
-        older=args.commit, pairs=args.pairs, rounds=args.rounds, equal=found["equal"],
-        speed=rows), shlex.join(["python", "-m", "conformal_ar.experiments.elsewhere",
-                                 "older", *words]), 0)
+        unpack(args.commit, here, folder)
+        given = (*questions(here), str(folder/"saved"))
+        found = beside((folder, here), given, args.pairs, args.rounds)
+    speed = ratio_rows(found.pop("seconds")) if args.pairs else []
+    write_results(args.out, vars(args) | found | dict(speed=speed), shlex.join(
+        ["python", "-m", "conformal_ar.experiments.elsewhere", "older", *words]), 0)
+
+# %% ../../nbs/experiments/17_elsewhere.ipynb #01de0017
+WAYS = dict(pronunciations=pronounce, vllm=real_engine, served=served_dates,
+            older=older) # the other commands
 
 # %% ../../nbs/experiments/17_elsewhere.ipynb #b0a70041
 if __name__ == "__main__" and "__file__" in globals(): main()

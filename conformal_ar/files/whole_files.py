@@ -150,7 +150,7 @@ def markdown_table(
     return "\n".join([line(table[0]), f"|{'|'.join(rule)}|", *map(line, table[1:])])
 
 # %% ../../nbs/files/00_whole_files.ipynb #c2506e12
-def jsonable(x:object):
+def jsonable(x:object)->Any:
     "`x` as JSON: arrays as lists, paths as texts, nan and infinities as null"
     if isinstance(x, dict): return {str(k): jsonable(v) for k, v in x.items()}
     if isinstance(x, (list, tuple, set)): return [jsonable(v) for v in x]

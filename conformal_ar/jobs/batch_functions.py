@@ -129,6 +129,7 @@ def judge(
     if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
     return found, [str(w.message) for w in said]
 
+# %% ../../nbs/jobs/01_batch_functions.ipynb #237019ea
 def placed(found:dict, candidate:str, s:PredictionSet)->dict:
     "What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"
     line = s.line_of(candidate)

@@ -13,7 +13,7 @@ import warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, Callable, Hashable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def check_guarantee(coverage:float, kind:str, n:int, k:int, confidence:float|Non
             f"{name} must be a text or None, not {text!r:.60}")
 
 # %% ../../nbs/theory/06_checks.ipynb #b026aaff
-def group_key(label:Hashable)->str: # The label as JSON
+def group_key(label:Any)->str: # The label as JSON
     "A key for a group of this `label`, the same once saved; `TypeError` for none"
     try:
         plain = lambda x: x.item()     # NumPy's numbers
