@@ -25,7 +25,7 @@ from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
 from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
-from ..files.whole_files import check_file, jsonable, whole_file, write_text
+from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
 from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
@@ -114,7 +114,7 @@ def _say_notes(records, mends):
 # %% ../../nbs/cli/02_predict.ipynb #c998952e
 def _part(output):
     "Where finished blocks wait; None: in a folder that goes"
-    if output is None or output.exists() and not output.is_file(): return None
+    if output is None or is_stream(output): return None
     return output.with_name(f"{output.name[-60:]}.part")
 
 # %% ../../nbs/cli/02_predict.ipynb #fb5585e9

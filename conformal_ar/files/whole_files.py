@@ -13,6 +13,7 @@ import json
 import math
 import os
 import platform
+import re
 import secrets
 import shutil
 import subprocess
@@ -32,17 +33,38 @@ if TYPE_CHECKING:
 else: Axes, Figure = "Axes", "Figure"
 
 # %% ../../nbs/files/00_whole_files.ipynb #91a8c126
-def _is_stream(path):
-    "A pipe or a device, such as /dev/stdout, which cannot be replaced"
-    path = Path(path)
-    return path.exists() and not (path.is_file() or path.is_dir())
+def _descriptor(path):
+    "The number of our open file for which a `path` such as /dev/stdout stands, or None"
+    path, form = os.path.abspath(path), r"/(?:dev|proc/self)/fd/(\d+)"
+    while not (fd := re.fullmatch(form, path)) and os.path.exists(path):
+        if not os.path.islink(path): return None
+        path = os.path.abspath(os.path.join(path, "..", os.readlink(path)))
+    return int(fd[1]) if fd else None
+
+def is_stream(path):
+    "A pipe, a device or an open file, such as /dev/stdout, which cannot be replaced"
+    path, fd = Path(path), _descriptor(path)
+    return fd is not None or path.exists() and not (path.is_file() or path.is_dir())
+
+# %% ../../nbs/files/00_whole_files.ipynb #91a8c127
+@contextmanager
+def _streamed(path):
+    "A path to write to: what is there then goes on in our open file, if `path` is one"
+    if (fd := _descriptor(path)) is None:
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        (new := Path(folder)/"new").touch()
+        yield new
+        with open(new, "rb") as read, open(os.dup(fd), "wb") as write:
+            shutil.copyfileobj(read, write)
 
 # %% ../../nbs/files/00_whole_files.ipynb #a15ce0b1
 @contextmanager
 def whole_file(path:str|Path):
     "A temporary path: `path` when the block succeeds; `IsADirectoryError` for folders"
-    if _is_stream(path):
-        yield Path(path)
+    if is_stream(path):
+        with _streamed(path) as stream: yield stream
         return
     path = Path(os.path.realpath(path))
     if path.is_dir(): raise IsADirectoryError(f"{path} is a folder, a file is needed")
@@ -104,6 +126,8 @@ def check_writable(folder:str|Path)->Path: # The folder
         with tempfile.TemporaryFile(dir=folder): pass # of no name, or one of its own
     except OSError as e:
         why = e.strerror or e
+        if isinstance(e, FileExistsError): why = ("a file or a broken link has this "
+            "name: remove it, or choose another output")
         raise type(e)(f"cannot write to folder '{folder}': {why}") from None
     return folder
 
@@ -116,7 +140,7 @@ def check_file(
     `IsADirectoryError` for a folder"""
     path = Path(path)
     if path.is_dir(): raise IsADirectoryError(f"'{path}' is a folder, a file is needed")
-    if not _is_stream(path): check_writable(path.parent)
+    if not is_stream(path): check_writable(path.parent)
     there = path.exists() and source is not None and os.path.exists(source)
     if there and os.path.samefile(path, source or ""):
         raise ValueError(f"'{path}' is the file that is read: write to another")
