@@ -69,10 +69,12 @@ _gas = re.compile(fr"(?<![^\s.;+])CO(?=[\s,(]+{_pressure})")
 _sieve = r"(ms|mol\w*\W+sieves?)"
 _sieves = re.compile(fr"(?i)(\w+ )?([345] *[åa]\W*)?{_sieve}(\W+[345] *[åa])?\)?")
 
+def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
+
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112a9
 def read_names(source:str)->tuple: # With SMILES in place; notes on what was read
     "A mixture, `source`, in which common reagents may stand by name"
-    source = _gas.sub("carbon monoxide", source)
+    source = _gases(source)
     text = re.sub(r"(?i)\b(abs|aq|[ck]at|conc|eq|equiv|sat|wt)\.(?!\w)", r"\1", source)
     text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
     parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
@@ -86,6 +88,21 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
         f"{what}: {', '.join(some)}" for what, some in (
             ("read by name", named), ("left out", left)) if some] + said
 
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ef
+def _readings(word):
+    "A word as SMILES and as a reagent, also in brackets, behind an amount, as an ion"
+    bare = [word.strip("\"'“”,:" + c) for c in ("", "()", "()[]<>{}")]
+    forms = [word, *bare, re.sub(r"^(\d+[x×*]|\w+=)", "", bare[-1]),
+             re.sub(r"^((?:[FIK]|[A-Z][A-Za-z\d]+)[+-])$", r"[\1]", bare[0])]
+    return [next(filter(None, map(read, dict.fromkeys(forms))), None)
+            for read in (canonical, _by_name)]
+
+def _words(part):
+    "Words of a part, and what is readable between commas and underscores in a word"
+    for word in part.split():
+        some = [] if any(_readings(word)) else re.split("[,_]", word)
+        yield from some if some and all(any(_readings(o)) for o in some) else [word]
+
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ed
 def bare_name(text:str)->str:
     "A `text` without amounts in brackets, at its beginning or behind a space"
@@ -94,11 +111,9 @@ def bare_name(text:str)->str:
 def read_words(text:str)->tuple: # SMILES by word: of SMILES, of reagents; other words
     "What the words of a `text`, which may be no mixture, are"
     smiles, named, others = {}, {}, []
-    for part in MIXED.split(re.sub(r"^\((.*)\)$", r"\1", bare_name(text)))[::2]:
-        for word in [part] if _by_name(part) else part.split():
-            forms = [word, *(word.strip("\"'“”,:" + c) for c in ("", "()"))]
-            own, name = (next(filter(None, map(read, forms)), None)
-                         for read in (canonical, _by_name))
+    for part in MIXED.split(re.sub(r"^\((.*)\)$", r"\1", bare_name(_gases(text))))[::2]:
+        for word in [part] if _by_name(part) else _words(part):
+            own, name = _readings(word)
             if own: smiles[word] = own
             elif name: named[word] = name
             else: others.append(word)
@@ -173,7 +188,7 @@ def plain_smiles(text:str)->tuple: # SMILES, and notes
         notes += said + [f"read as drawn, though {o} says several stereoisomers"
                          for o in mixed]
     text = ".".join(cells[:-1:2] + [o for o in cells[-1:] if o or len(cells) == 1])
-    if not spaced_tokens(words := text.split()): return text, notes
+    if not spaced_tokens(words := text.split(" ")): return text, notes
     return "".join(words), [*notes, "read without the spaces between its tokens"]
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #4def0d3b

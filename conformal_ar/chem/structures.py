@@ -14,7 +14,7 @@ from .edits import sides
 from .molecules import canonical
 from .reaction_inputs import UNREAD, bare_name, check_label, plain_smiles, read_names, read_words, spaced_tokens
 from ..files.csv_jsonl import Input, any_text, at, beside, read_lines
-from ..tasks.smiles_spellings import rdkit_modules
+from ..tasks.smiles_spellings import TOKEN, rdkit_modules
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe4
 _shorts = "[A-Z]{1,3}|Cl|Br" # SMILES, but as likely an abbreviation or a number
@@ -32,8 +32,10 @@ def _new_words(text, used):
     return [w for w in smiles if w not in short], short, named, others
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe3
-_goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|" # or amounts of something
-            r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}")
+_goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|(?i:and|plus|with)\s|"
+            r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}") # amounts of something
+
+_apart = re.compile(fr"{TOKEN}\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)")
 
 def _of_flask(smiles, name):
     "May what stands behind SMILES be more of the flask?"
@@ -49,7 +51,7 @@ def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands ther
     for i, line in enumerate(lines, 1):
         if line.startswith("#"): continue
         bare, *_ = text = line.partition("|")
-        spaced = spaced_tokens(bare.split()) # no name, but the rest of the SMILES
+        spaced = spaced_tokens(bare.split()) or _apart.match(bare) # the rest of it
         smiles, name, *_ = *((bare.strip(), "".join(text[1:])) if spaced
                              else line.split(None, 1)), "", ""
         more = re.match(r"\|[^|]*\|", name) # an extension of the SMILES

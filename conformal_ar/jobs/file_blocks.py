@@ -104,6 +104,7 @@ def open_blocks(
 )->FileBlocks:
     "Find the blocks of a file, in one pass; `ValueError` where there are no rows"
     path, header, delimiter = Path(path).resolve(), None, None
+    if path.is_dir(): raise IsADirectoryError(f"{path} is a folder, a file is needed")
     parquet = path.suffix.lower() == ".parquet"
     try:
         if parquet: spans = _spans(_parquet_spans(path, size))
