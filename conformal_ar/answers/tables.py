@@ -26,7 +26,7 @@ import scipy
 from fastcore.basics import patch
 
 from ..files.csv_jsonl import all_wrong, at, check_once, check_text, read_kinds, read_table
-from ..files.whole_files import jsonable
+from ..files.whole_files import is_none, jsonable
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
 from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label, warn_caller
 from ..theory.conformal import split_threshold
@@ -103,7 +103,7 @@ def _several(v): return list(v) if isinstance(v, LISTS) else [v]
 
 def _blank(v):
     if isinstance(v, (str, LISTS)): return isinstance(v, str) and not v.strip()
-    return v is None or v != v
+    return is_none(v)
 
 def _answers_of(row, alone=False):
     "The answers of a row, as dictionaries; it may have none unless it stands alone"
@@ -116,6 +116,20 @@ def _answers_of(row, alone=False):
         said = ", ".join(f"{c} {len(many[c]) if c in many else 'one'}" for c in own)
         raise ValueError(f"its cells hold different numbers of values: {said}")
     return [dict(zip(many, v)) for v in zip(*many.values())]
+
+# %% ../../nbs/answers/00_tables.ipynb #packed00
+def _scalar(v): return v[()] if isinstance(v, np.ndarray) and not v.ndim else v
+
+def _check_packed(where, rows):
+    "`ValueError` where each row is a table: lists of inputs beside those of answers"
+    def packed(row):
+        x = row.get("input")
+        texts = isinstance(x, LISTS) and all(isinstance(t, str) for t in x)
+        own = (row.get(c) for c in OF_ANSWERS)
+        return texts and any(isinstance(v, LISTS) and len(v) == len(x) for v in own)
+    if all(packed(row) for _, row in rows): raise ValueError(
+        f"{where} {rows[0][0]}: columns in one object, as its input and its answers "
+        "are lists of one length: give each input an object; join the texts of one")
 
 # %% ../../nbs/answers/00_tables.ipynb #e3f59e2c
 _words = {w: True for w in "yes y true t right correct 1".split()}
@@ -159,7 +173,7 @@ def _text(v):
         f"an answer must be a text, not {type(v).__name__}: take it out of {v!r:.60}")
     return v if isinstance(v, str) else str(v)
 
-def _item(v): return v if v == "" else _text(v) # of a list: an answer may be empty
+def _item(v): return v if isinstance(v, str) and not v else _text(v) # may be empty
 
 def _place(name, v):
     "A whole number, exactly, or None"
@@ -191,10 +205,11 @@ def of_answers(self:AnswerTable, column:str)->np.ndarray: # [r]
 # %% ../../nbs/answers/00_tables.ipynb #inputtxt
 def input_text(
     x:Any, # A text, a number, ids, a chat
-)->str: # Empty for None and NaN
-    "An input as a text; what is none as JSON"
+)->str: # Empty for None, NaN, NaT
+    "An input as a text; what is none as JSON, in whatever order its keys stand"
     x = jsonable(x)
-    return x or "" if isinstance(x, str|None) else json.dumps(x, ensure_ascii=False)
+    if isinstance(x, str|None): return x or ""
+    return json.dumps(x, ensure_ascii=False, sort_keys=True)
 
 # %% ../../nbs/answers/00_tables.ipynb #83418278
 def read_answers(
@@ -210,7 +225,9 @@ def read_answers(
     if not rows: raise ValueError("there are no answers: the table has no rows")
     has = dict.fromkeys(c for _, row in rows for c in row)
     called = swapped_names(names, has)
-    rows = [(i, {called.get(c, c): v for c, v in row.items()}) for i, row in rows]
+    rows = [(i, {called.get(c, c): _scalar(v) for c, v in row.items()})
+            for i, row in rows]
+    _check_packed(where, rows)
     ours = {called.get(c, c): None for c in has} # a row may lack some
     kept = [c for c in OF_ANSWERS if c in ours]
     def listed(row): return any(isinstance(row.get(c), LISTS) for c in kept)
@@ -301,7 +318,7 @@ def swapped_names(names:dict|None, has:Iterable)->dict:
     if odd: raise ValueError(f"no column is called {', '.join(map(repr, odd))} here")
     for k, v in names.items():
         if v not in has and k in has: raise ValueError(
-            f"there is no column {v!r} to be {k}; there are: {', '.join(has)}")
+            f"the table has no column {v!r} to be {k}; it has: {', '.join(has)}")
     pairs = [(k, v) for k, v in names.items() if v in has]
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 

@@ -35,7 +35,7 @@ def read_judgement(v: Any) -> bool:
 
     v: Yes or no, true or false, right or wrong, 1 or 0"""
 def input_text(x: Any) -> str:
-    """An input as a text; what is none as JSON
+    """An input as a text; what is none as JSON, in whatever order its keys stand
 
     x: A text, a number, ids, a chat"""
 def read_answers(data: Any, *needed: str, names: dict | None = None) -> AnswerTable:

@@ -164,8 +164,14 @@ def tsv_lists(lines, width):
         i += n
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #7565d85a
+def _column_names(fields):
+    return [re.sub("[\ufeff\u200b]", "", c.replace("\xa0", " ")).strip()
+            for c in fields]
+
 def csv_row(header, fields):
     "A row of a CSV file, or what is wrong with it; empty columns without a name go"
+    again = header[0] in fields[0] and _column_names(fields) == header
+    if again: return BadRow("the header stands there again", ",".join(fields))
     if len(fields) == len(header): return {c or f"column {i}": v for i, (c, v) in
                                            enumerate(zip(header, fields), 1) if c or v}
     said = f"{len(fields)} fields where the header has {len(header)}"
@@ -186,9 +192,7 @@ def csv_header(lines, separator, before=0):
     _, header = next(rows, (1, []))
     if isinstance(header, BadRow): raise ValueError(f"the header is {header}")
     check_text(",".join(header)) # as of a workbook
-    header = [re.sub("[\ufeff\u200b]", "", c.replace("\xa0", " ")).strip()
-              for c in header]
-    check_once(header)
+    check_once(header := _column_names(header))
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35e
