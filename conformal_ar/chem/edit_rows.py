@@ -379,9 +379,8 @@ def found_rows(
 def further_rows(make:Callable)->Callable: # Called as `make` is
     "Rows of further reactions by `make`, which is `mapped_rows` or `found_rows`"
     def made(pairs, most_edits, missed=None):
-        named, left = [(a, recorded_products(b)) for a, b in pairs], []
-        rows = make([p for p in named if "." in p[1]], most_edits + 4, left)
-        left += [p for p in named if "." not in p[1]]
+        rows = make([p for p in pairs if "." in p[1]], most_edits + 4, left := [])
+        left += [p for p in pairs if "." not in p[1]]
         return rows + make([(a, main_product(b)) for a, b in left], most_edits, missed)
     return made
 
@@ -416,7 +415,8 @@ def prepare_rows(
     folder.mkdir(parents=True, exist_ok=True)
     jobs = {part: (archive_reactions(part), mapped_rows, 99) for part in EDIT_PARTS}
     if more:
-        jobs["more"] = further_reactions(more), further_rows(mapped_rows), most_edits
+        mapped = [(a, recorded_products(b)) for a, b in further_reactions(more)]
+        jobs["more"] = mapped, further_rows(mapped_rows), most_edits
         jobs["found"] = unmapped_reactions(more), further_rows(found_rows), most_edits
     for part, (lines, make, most) in jobs.items():
         for k in range(0, len(lines), size):

@@ -229,7 +229,8 @@ def edit_run(
     seed:int=0, # Of the first weights
     start:str|Path|None=None, # Folder of a model to begin with instead
     device:str|torch.device="cpu", # Where it is trained
-    share:float=.9, # Of the teachers in the loss, where buckets have them
+    teachers:int=0, # How many there are, whose words the buckets have
+    share:float=.9, # Of the teachers in the loss
 )->Run:
     "A training run, or its continuation"
     torch.manual_seed(seed)
@@ -240,8 +241,9 @@ def edit_run(
         if name.endswith(("attention", "cross", "feed")):
             part.register_forward_hook(_drop(preset.dropout))
     losses = partial(edit_losses, spectators=preset.spectators, share=share)
+    what = f"{preset}, seed {seed}" + f", {share} by {teachers} teachers"*bool(teachers)
     return Run(folder, net, losses, edit_optimisers(net, preset), preset.warmup_steps,
-               f"{preset}, seed {seed}")
+               what)
 
 # %% ../../nbs/chem/14_edit_training.ipynb #3758ad18
 def edit_batches(
@@ -340,15 +342,13 @@ def train_edits(
     device:str="cpu", # Or cuda
     looks:int=15,     # At the validation rows: seconds on a GPU, minutes on a core
     teachers:tuple=(), # Folders of models whose mean it learns from too
-    rate:float=1.,    # Share of the preset's rates
 ):
     "Train for some minutes and save the better of the end and the mean, tempered"
     torch.set_float32_matmul_precision("high")
     train, valid = training_rows(data, preset, device)
     nets = [load_edits(t, "torch").net.to(device) for t in teachers]
     train = taught_buckets(train, nets)
-    run = edit_run(folder, preset, seed, start, device)
-    run.peaks = [rate*peak for peak in run.peaks]
+    run = edit_run(folder, preset, seed, start, device, len(nets))
     mean, begun, looked = MeanWeights(run.net), time.time(), [time.time()]
     def look(run):
         if time.time() - begun > 60*(minutes - decay/3): mean.add()
@@ -387,11 +387,9 @@ def main():
     add("--device", default="cpu", help="where to train: cpu or cuda")
     add("--teachers", nargs="+", default=(), help="folders of models whose mean it "
         "learns from, nine parts in ten")
-    add("--rate", type=float, default=1., help="share of the preset's rates")
     args = parser.parse_args()
     train_edits(args.folder, args.data, EDIT_PRESETS[args.preset], args.minutes,
-                args.decay, args.start, args.seed, args.device, teachers=args.teachers,
-                rate=args.rate)
+                args.decay, args.start, args.seed, args.device, teachers=args.teachers)
 
 # %% ../../nbs/chem/14_edit_training.ipynb #135dc772
 #| eval: false
