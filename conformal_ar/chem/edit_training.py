@@ -24,7 +24,7 @@ from .edit_answers import load_edits, save_edits
 from .edit_model import END, FIRST, PAD, EditConfig, EditNet, last_pointers, relations
 from .edit_rows import read_rows
 from ..files.whole_files import write_text
-from ..tasks.training import MeanWeights, Muon, Run
+from ..tasks.training import Muon, Run
 
 # %% ../../nbs/chem/14_edit_training.ipynb #2f3e42e1
 class Bucket(NamedTuple):
@@ -178,6 +178,25 @@ def edit_optimisers(
     adam = lambda some, rate: torch.optim.Adam(some, rate, betas=(.9, .98))
     return [adam(rest, preset.rate), adam(table, preset.table_rate),
             Muon(matrix, preset.matrix_rate, weight_decay=preset.decay)]
+
+# %% ../../nbs/chem/14_edit_training.ipynb #0a11c0a2
+class MeanWeights:
+    "The mean of the weights of a network `net` over the last part of a run"
+    def __init__(self, net:torch.nn.Module):
+        self.net, self.n = net, 0
+        self.mean = [p.detach().clone() for p in net.parameters()]
+
+    @torch.no_grad()
+    def add(self):
+        "Count the weights as they are"
+        self.n += 1
+        for m, p in zip(self.mean, self.net.parameters()): m.lerp_(p, 1/self.n)
+
+    @torch.no_grad()
+    def swap(self):
+        "Exchange the weights and their mean"
+        for p, m in zip(self.net.parameters(), self.mean):
+            p.data, m.data = m.data.clone(), p.data.clone()
 
 # %% ../../nbs/chem/14_edit_training.ipynb #e37a3d8c
 @torch.no_grad()
