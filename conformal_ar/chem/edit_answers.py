@@ -169,14 +169,14 @@ def save_edits(
     net:EditNet, # On any device, in any dtype
     folder:str|Path, # Made if need be
 ):
-    "Write a model, its matrices in 8 bits with a scale for each row"
+    "Write a model, its matrices in 6 bits with a scale for each row"
     folder, kept = Path(folder), {}
     folder.mkdir(parents=True, exist_ok=True)
     for name, p in net.state_dict().items():
         if name == "further": continue # what training alone adds
         kept[name] = p = p.detach().float().cpu()
         if p.ndim == 2:
-            scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/127).bfloat16()
+            scale = (p.abs().amax(1, keepdim=True).clamp(min=1e-9)/31).bfloat16()
             kept[name] = (p/scale.float()).round().to(torch.int8)
             kept[f"{name}.scale"] = scale
         else: kept[name] = p.bfloat16()

@@ -63,7 +63,7 @@ def best_answers(ar: EditScripts, sources: list, floor: float = -10.0, max_candi
     floor: Least score, nats
     max_candidates: Most unfinished prefixes of a source"""
 def save_edits(net: EditNet, folder: str | Path):
-    """Write a model, its matrices in 8 bits with a scale for each row
+    """Write a model, its matrices in 6 bits with a scale for each row
 
     net: On any device, in any dtype
     folder: Made if need be"""

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['UNREAD', 'read_names', 'bare_name', 'read_words', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of',
-           'check_source', 'read_source', 'CleanSources', 'check_product']
+           'remove_stereo', 'check_source', 'read_source', 'CleanSources', 'check_product']
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #2b3ab53d
 import re
@@ -230,12 +230,18 @@ def marks_of(
     "The tokens that say something about stereochemistry, or name isotopes"
     return list(dict.fromkeys(re.findall(_MARKS[what], text)))
 
-def _without(smiles, what):
-    "A molecule without stereochemistry or isotopes"
+def _unmarked(smiles, *marks):
+    "SMILES without stereochemistry, isotopes or both"
     Chem, mol = rdkit_modules()[0], read_molecule(smiles)
-    if what == "stereochemistry": Chem.RemoveStereochemistry(mol)
-    for a in mol.GetAtoms() if what == "isotopes" else (): a.SetIsotope(0)
-    return canonical_molecule(Chem.MolToSmiles(mol))
+    if mol is None: raise BadReaction("no valid SMILES")
+    if "stereochemistry" in marks: Chem.RemoveStereochemistry(mol)
+    for a in mol.GetAtoms() if "isotopes" in marks else (): a.SetIsotope(0)
+    return Chem.MolToSmiles(mol)
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #38baa76a
+def remove_stereo(smiles:str)->str: # SMILES, atom maps kept
+    "`smiles` without stereochemistry and isotopes; `BadReaction` for what is no SMILES"
+    return _unmarked(smiles, *_MARKS)
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
 def check_source(text:str):
@@ -373,7 +379,7 @@ def clean_source(
     molecules = [_molecule(m) for m in source.split(".")]
     for what, ignored in zip(_MARKS, (ignore_stereo, ignore_isotopes)):
         if not ignored or not (marks := marks_of(source, what)): continue
-        molecules = [_without(m, what) for m in molecules]
+        molecules = [canonical_molecule(_unmarked(m, what)) for m in molecules]
         notes.append(f"ignored {what}: {', '.join(marks)}")
     notes += named + ions + [note for m in molecules for note in _radical(m)]
     if len(molecules) == 1:
@@ -464,5 +470,6 @@ def check_product(
     for m in text.split("."): _molecule(m) # says where
     found = canonical(text)
     for what, ignored in zip(_MARKS, (ignore_stereo, ignore_isotopes)):
-        if ignored and marks_of(text, what): found = _without(found, what)
+        if ignored and marks_of(text, what): found = canonical_molecule(
+            _unmarked(found, what))
     return found

@@ -4,7 +4,7 @@ from ..hf.masks import CleanInputs
 from ..search.autoregressive import Autoregressor
 from ..tasks.reactions import BadReaction
 
-__all__ = ['read_names', 'bare_name', 'read_words', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of', 'check_source', 'read_source', 'CleanSources', 'check_product']
+__all__ = ['read_names', 'bare_name', 'read_words', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of', 'remove_stereo', 'check_source', 'read_source', 'CleanSources', 'check_product']
 
 def read_names(source: str) -> tuple:
     """A mixture, `source`, in which common reagents may stand by name"""
@@ -26,6 +26,8 @@ def marks_of(text: str, what: str = 'stereochemistry') -> list:
 
     text: SMILES
     what: Or isotopes"""
+def remove_stereo(smiles: str) -> str:
+    """`smiles` without stereochemistry and isotopes; `BadReaction` for what is no SMILES"""
 def check_source(text: str):
     """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"""
 def read_source(x: Input, ar: Autoregressor | None, **options) -> tuple:

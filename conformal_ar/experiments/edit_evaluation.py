@@ -23,12 +23,13 @@ import numpy as np
 
 from ..chem.edit_answers import load_edits
 from ..chem.edit_model import script_rules
-from ..chem.edit_rows import SEARCHES, archive_reactions, found_scripts, further_reactions, round_trip, stereo_round_trip
+from ..chem.edit_rows import SEARCHES, archive_reactions, found_scripts, further_reactions, reaction_texts, round_trip, stereo_round_trip
 from ..chem.molecules import canonical
 from ..chem.product_sets import ProductSets
+from ..chem.reaction_inputs import remove_stereo
 from ..files.whole_files import write_results, write_text
 from ..procedures.procedure import Procedure, load
-from ..tasks.reaction_files import find_archive, load_reactions, reaction_texts, read_archive, remove_stereo
+from ..tasks.reaction_files import find_archive, load_reactions, read_archive
 from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import has_maps, read_molecule, remove_maps
 from ..tasks.task import Pool

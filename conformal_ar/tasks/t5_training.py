@@ -61,28 +61,31 @@ POCKET = Preset("pocket", learning_rate=2e-3, batch_size=128, dropout=0.,
 
 PRESETS = {p.name: p for p in (PAPER, POCKET)}
 
-# %% ../../nbs/tasks/03_t5_training.ipynb #446dbd08
-def _pretrained(name, dropout):
-    "A checkpoint and its tokenizer; numbers are read, code that comes along is not run"
-    safe = dict(trust_remote_code=False)
-    kinds = dict(dropout_rate=dropout, dtype=torch.float32, use_safetensors=True)
-    model = AutoModelForSeq2SeqLM.from_pretrained(name, **safe, **kinds)
-    return model, AutoTokenizer.from_pretrained(name, **safe)
-
 # %% ../../nbs/tasks/03_t5_training.ipynb #80ca036c
+def new_t5(
+    architecture:dict, # Of T5Config
+    size:int,          # Tokens: padding, the end, and others
+    dropout:float=0.,  # While it trains
+)->T5ForConditionalGeneration:
+    "A T5 with random weights"
+    ids:dict = dict(pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
+    config = T5Config(vocab_size=size, dropout_rate=dropout, **ids, **architecture)
+    return T5ForConditionalGeneration(config)
+
+# %% ../../nbs/tasks/03_t5_training.ipynb #80ca036d
 def make_model(
     preset:Preset, # What to make
     seed:int=0,    # Of the initial weights
 )->tuple: # Model and tokenizer
-    "A model to train and its tokenizer"
+    "A model to train; of a checkpoint numbers are read, and no code is run"
     torch.manual_seed(seed)
-    if preset.checkpoint: return _pretrained(preset.checkpoint, preset.dropout)
-    tokenizer = DigitTokenizer()
-    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
-    settings:dict = dict(vocab_size=len(tokenizer), dropout_rate=preset.dropout,
-        pad_token_id=pad, eos_token_id=end, decoder_start_token_id=pad)
-    config = T5Config(**settings, **preset.architecture)
-    return T5ForConditionalGeneration(config), tokenizer
+    if preset.checkpoint is None:
+        tokenizer = DigitTokenizer()
+        return new_t5(preset.architecture, len(tokenizer), preset.dropout), tokenizer
+    safe = dict(trust_remote_code=False)
+    kinds = dict(dropout_rate=preset.dropout, dtype=torch.float32, use_safetensors=True)
+    net = AutoModelForSeq2SeqLM.from_pretrained(preset.checkpoint, **safe, **kinds)
+    return net, AutoTokenizer.from_pretrained(preset.checkpoint, **safe)
 
 # %% ../../nbs/tasks/03_t5_training.ipynb #7a016faa
 def train_pairs(
@@ -238,18 +241,6 @@ def smiles_words(
     if pieces: words += smiles_pieces(texts[::max(1, len(texts)//100_000)], pieces)
     return ["<pad>", "</s>", "<unk>", *words]
 
-# %% ../../nbs/tasks/03_t5_training.ipynb #0b12c012
-def smiles_net(
-    preset:SmilesPreset, # Its architecture and dropout count
-    words:list,    # Of smiles_words
-    seed:int=0,    # Of the weights
-)->T5ForConditionalGeneration:
-    "A T5 to train on reactions"
-    torch.manual_seed(seed)
-    settings:dict = dict(vocab_size=len(words), dropout_rate=preset.dropout,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
-    return T5ForConditionalGeneration(T5Config(**settings, **preset.architecture))
-
 # %% ../../nbs/tasks/03_t5_training.ipynb #0b12c014
 def smiles_optimisers(
     net:torch.nn.Module, # A T5
@@ -294,9 +285,10 @@ def train_smiles(
     size = lambda pair: len(pair[0]) + len(pair[1])
     pairs = [p for p in pairs if size(p) <= preset.longest]
     words = smiles_words([text for pair in pairs for text in pair], preset.pieces)
-    tokenizer, net = smiles_tokenizer(words), smiles_net(preset, words, seed)
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    torch.nn.Module.to(net, where)
+    torch.manual_seed(seed)
+    net = new_t5(preset.architecture, len(words), preset.dropout)
+    torch.nn.Module.to(net, device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    tokenizer = smiles_tokenizer(words)
     run = Run(folder, net, text_losses(tokenizer), smiles_optimisers(net, preset),
               preset.warmup, f"{preset}, seed {seed}", resume)
     rng = random.Random(f"{seed} {run.step}")

@@ -9,7 +9,7 @@ __all__ = ['TASKS', 'TaskOption', 'Pool', 'TaskShown', 'Task', 'AdditionsTask', 
 import html
 import re
 import warnings
-from collections.abc import MutableMapping
+from collections import UserDict
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -280,15 +280,11 @@ def found_tasks()->dict: # Name to task
     return found
 
 # %% ../../nbs/tasks/00_task.ipynb #fe3acdc2
-class FoundTasks(MutableMapping):
+class FoundTasks(UserDict):
     "Name to task, found when it is first asked"
+    def __init__(self): pass # nothing is read yet
     @cached_property
-    def found(self): return found_tasks()
-    def __getitem__(self, name): return self.found[name]
-    def __setitem__(self, name, task): self.found[name] = task
-    def __delitem__(self, name): del self.found[name]
-    def __iter__(self): return iter(self.found)
-    def __len__(self): return len(self.found)
+    def data(self): return found_tasks()
 
 # %% ../../nbs/tasks/00_task.ipynb #b0a70060
 TASKS = FoundTasks()

@@ -5,7 +5,7 @@ from conformal_ar.hf.texts import ModelTokenizer
 from pathlib import Path
 from typing import Callable, Iterable, Sized
 
-__all__ = ['Muon', 'sized_batches', 'Run', 'MeanWeights', 'collator', 'text_losses']
+__all__ = ['Muon', 'sized_batches', 'Run', 'collator', 'text_losses']
 
 class Muon(torch.optim.Optimizer):
     """Orthogonalised momentum, for matrices (Jordan 2024; scaled as by Liu et al. 2025)"""
@@ -64,15 +64,6 @@ class Run:
         decay: At the end, in steps; in minutes where no steps are given
         every: Minutes between checkpoints
         look: Of the run, every 50 steps: more for the curve"""
-
-class MeanWeights:
-    """The mean of the weights of a network `net` over the last part of a run"""
-    mean: Incomplete
-    def __init__(self, net: torch.nn.Module) -> None: ...
-    def add(self) -> None:
-        """Count the weights as they are"""
-    def swap(self) -> None:
-        """Exchange the weights and their mean"""
 
 def collator(tokenizer: ModelTokenizer):
     """Function from (question, answer) pairs to a padded batch, by a `tokenizer`"""
