@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'Input', 'line_inputs', 'beside',
-           'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
+           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input', 'line_inputs',
+           'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv
@@ -13,10 +13,11 @@ import gzip
 import io
 import json
 import re
+from collections.abc import Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -258,13 +259,19 @@ def read_kinds(
         return [one(v, kind) for v in values] if "ClassLabel" in str(kind) else values
     return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
+def rows_of(columns:Mapping)->list:
+    "A dictionary for each row of `columns`; `ValueError` unless they are equally long"
+    sizes = {name: len(values) for name, values in columns.items()}
+    if len(set(sizes.values())) > 1: raise ValueError(
+        f"columns must be of one length; got {sizes}")
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
 def _parquet_rows(path):
     table = open_parquet(path).read()
     kinds = dict(zip(table.column_names, table.schema.types))
     said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
     kinds |= json.loads(said).get("info", {}).get("features", {})
-    columns = read_kinds(table.to_pydict(), kinds)
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return rows_of(read_kinds(table.to_pydict(), kinds))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
@@ -345,6 +352,38 @@ def read_columns(
         else: values.append((line, texts))
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #half0001
+def _columns_of(frame):
+    "Name to values of a frame; those of half precision stay so, classes have names"
+    if hasattr(frame, "iloc"): # pandas
+        odd = [c for c in frame.columns if not isinstance(c, str)]
+        if odd: raise ValueError(f"columns must have texts as names; got {odd[0]!r}")
+        check_once([*frame.columns])
+        kinds, found = dict(zip(frame.columns, frame.dtypes)), frame.to_dict("list")
+    elif hasattr(frame, "to_dicts"): # polars
+        kinds, found = frame.schema, frame.to_dict(as_series=False)
+    else: # a Dataset
+        kinds, found = frame.features.to_dict(), frame.to_dict()
+    return read_kinds(found, kinds)
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #256450f7
+def table_rows(
+    data:Any, # A file for read_table, a frame, a dictionary of columns, or rows
+)->tuple[str, list]: # What is counted, in errors; (number, row) of each
+    "Rows of a table; `ValueError` for a bad one of a file, `TypeError` for no table"
+    if isinstance(data, (str, Path)):
+        rows = read_table(data)
+        for line, row in rows:
+            if isinstance(row, BadRow): raise at(data, line, row)
+        return f"{data}, line", rows
+    if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
+        data = _columns_of(data)
+    if isinstance(data, Mapping): data = rows_of(data)
+    if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
+        return "row", list(enumerate(data))
+    raise TypeError("a table must be a CSV or JSONL file, a DataFrame, a dictionary of "
+                    f"columns, or a list of dictionaries; got {type(data).__name__}")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #56fcfb3c
 class Input(NamedTuple):
