@@ -99,10 +99,9 @@ def calibrate(self:ClaimFilter,
     assert coverage is not None # or there were a risk
     worst = np.full(len(table), -np.inf)
     np.maximum.at(worst, table.owner[~right], scores[~right])
-    kind = "marginal" if self.group is None else "group"
     event = "All claims kept of an answer are true"
     return self.fit_groups(lambda rows, sure, of: coverage_level(
-        -worst[rows], coverage, sure, kind, event), table, self.confidence,
+        -worst[rows], coverage, sure, event), table, self.confidence,
         needs=needs)
 
 # %% ../../nbs/answers/04_claims.ipynb #f62c630d

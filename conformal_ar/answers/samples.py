@@ -15,11 +15,12 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import OF_SCORES, RULES, AnswerCalibration, AnswerSet, AnswerTable, Drawn, Level, Measured, coverage_level, drawn_values, draws_table, input_text, read_answers, read_judgement, references_of, thresholds
+from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
+from ..files.whole_files import input_text
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
-from ..theory.risk import learn_then_test, losses_at, missed_share, set_apart
+from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, losses_at, missed_share, set_apart
 
 # %% ../../nbs/answers/02_samples.ipynb #77f0acdc
 class SampledSets(AnswerCalibration):
@@ -92,8 +93,7 @@ def read(self:SampledSets,
 @patch(as_prop=True)
 def scored(self:SampledSets)->bool:
     "Are scores needed?"
-    floored = any(f is not None for f in (self.floor, self.floors))
-    return floored or self.rule in OF_SCORES
+    return self.rule in OF_SCORES or (self.floor, self.floors) != (None, None)
 
 # %% ../../nbs/answers/02_samples.ipynb #vals0000
 @patch
@@ -189,9 +189,8 @@ def calibrate(self:SampledSets,
 def _coverage_fit(self:SampledSets, table, drawn):
     best, coverage = self.best_values(table, drawn), self.coverage
     assert coverage is not None # or a risk would be fitted
-    kind = "marginal" if self.group is None else "group"
     def fit(rows, sure, of):
-        level = coverage_level(best[rows], coverage, sure, kind, self._event)
+        level = coverage_level(best[rows], coverage, sure, self._event)
         n, out, k = len(rows), int(np.isneginf(best[rows]).sum()), level.guarantee.k
         said = (f"{out} of {n} calibration inputs have no acceptable answer among "
                 f"their draws, and {k - 1} may be missed: at most a coverage of "
@@ -401,8 +400,7 @@ def evaluate(self:SampledSets,
         loss = sorted(self.shares, key=lambda k: k != "size")[-1]
         value = losses_at(self.losses(table, drawn)[loss], least)
         if loss == "size": value = 1 - value
-    else:
-        value = self.best_values(table, drawn) >= least
+    else: value = self.best_values(table, drawn) >= least
     n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
     mean, error = value.mean(), value.std()*(1/n + 1/n_cal)**0.5

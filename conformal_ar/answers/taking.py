@@ -12,7 +12,8 @@ from typing import Any, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import AnswerCalibration, Level, decimals, read_answers, read_judgement
+from .tables import AnswerCalibration, Level, read_answers, read_judgement
+from ..files.whole_files import decimals
 from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, set_apart

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from fastcore.basics import patch
 from safetensors.torch import load_file, save_file
 
-from .edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory, atom_graph, batch_graphs, ids_script, next_pointers, script_ids, script_rules
+from .edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory, batch_graphs, ids_script, next_pointers, script_ids, script_rules
 from .reaction_inputs import check_source
 from ..hf.onnx import chosen_engine, has_onnx
 from ..hf.precision import choose_device
@@ -52,6 +52,11 @@ class EditScripts:
         self.net, self.device = net.eval(), torch.device("cpu") # where tables lie
         self.max_target_len = net.config.max_len
 
+    @property
+    def max_rows(self):
+        "Prefixes in a call: on a CPU few, of sources of like size"
+        return 64 if self.net.device.type == "cpu" else 1024
+
     def encode(self, texts):
         "Token ids of scripts"
         return pad_rows([np.array(script_ids(t) + [END]) for t in texts])
@@ -64,7 +69,7 @@ class EditScripts:
         "Raise for the first source that cannot be read"
         for i, source in enumerate(inputs):
             try:
-                check_source(str(source)) # the rules refuse what is no text
+                check_source(source)
                 script_rules(source)
             except (TypeError, ValueError) as e:
                 of = f"input {i}: "*(len(inputs) > 1)
@@ -85,17 +90,17 @@ class EditScripts:
 @patch
 def _masked(self:EditScripts, logits, rules, owner, tokens, floor):
     "[R, V] log-probabilities of what is allowed"
-    allowed = np.zeros(logits.shape, bool)
-    for row, o, ids in zip(allowed, owner.tolist(), tokens[:, 1:].tolist()):
-        one = rules[o].allowed(ids)
-        row[:len(one)] = one
+    allowed, rows = np.zeros(logits.shape, bool), tokens[:, 1:].tolist()
+    rules = [rules[o] for o in owner.tolist()]
+    for row, own, ids in zip(allowed, rules, rows):
+        row[:FIRST + own.n] = own.allowed(ids)
     out = logits.masked_fill(~torch.from_numpy(allowed), -torch.inf).log_softmax(-1)
     out[~torch.from_numpy(allowed.any(1))] = -torch.inf # dead ends
     asked = allowed[:, END] if floor is None else allowed[:, END] & (
         out[:, END].double().numpy() >= np.asarray(floor))
     out[~torch.from_numpy(asked), END] = -torch.inf
     for r in np.flatnonzero(asked):
-        if rules[owner[r]].product(tokens[r, 1:]) is None: out[r, END] = -torch.inf
+        if rules[r].product(rows[r]) is None: out[r, END] = -torch.inf
     return F.pad(out, (0, FIRST + MAX_ATOMS - out.shape[1]), value=-torch.inf)
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #ac6c9163
@@ -104,7 +109,7 @@ def _masked(self:EditScripts, logits, rules, owner, tokens, floor):
 def start(self:EditScripts, inputs, floor=None):
     "Read the sources; log-probabilities of the first tokens"
     rules = [script_rules(x) for x in inputs]
-    graphs = batch_graphs([atom_graph(r.flat) for r in rules])
+    graphs = batch_graphs([r.graph for r in rules])
     memory = self.net.encode(*(to_device(x, self.net.device) for x in graphs))
     tokens, owner = torch.full((len(rules), 1), PAD), torch.arange(len(rules))
     slots = torch.full((len(rules), self.net.config.slots), -1)

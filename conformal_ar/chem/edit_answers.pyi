@@ -27,6 +27,9 @@ class EditScripts:
     score_rounding: float
     max_target_len: Incomplete
     def __init__(self, net: EditNet | CompiledEdits) -> None: ...
+    @property
+    def max_rows(self):
+        """Prefixes in a call: on a CPU few, of sources of like size"""
     def encode(self, texts):
         """Token ids of scripts"""
     def decode(self, ids):

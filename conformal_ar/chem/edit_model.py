@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'FEATURES', 'RELATIONS', 'script_ids', 'ids_script',
-           'script_rules', 'AtomGraph', 'atom_graph', 'relations', 'batch_graphs', 'EditConfig', 'EditNet', 'Memory',
+           'AtomGraph', 'atom_graph', 'relations', 'batch_graphs', 'script_rules', 'EditConfig', 'EditNet', 'Memory',
            'next_pointers', 'last_pointers']
 
 # %% ../../nbs/chem/04_edit_model.ipynb #9b7a4eb2
@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from fastcore.basics import patch
 from torch import nn
 
-from .edits import KEEP, ORDERS, STATES, Mol, apply_script, atom_kinds, flat_molecule, read_script, script_tokens, source_molecule, twins
+from .edits import KEEP, ORDERS, STATES, Mol, apply_script, atom_kinds, flat_molecule, mol_atoms, read_script, script_tokens, source_molecule, twins
 from ..hf.texts import pad_rows
 from ..search.autoregressive import to_device
 from ..tasks.smiles_spellings import rdkit_modules
@@ -28,6 +28,7 @@ ORDER_IDS = range(2, 2 + len(ORDERS))
 
 # %% ../../nbs/chem/04_edit_model.ipynb #c457155e
 WORDS = ["<pad>", "</s>", *ORDERS, *STATES, KEEP]
+_word_ids = {word: i for i, word in enumerate(WORDS)}
 FIRST = len(WORDS)  # The id of pointer @0
 MAX_ATOMS = 256
 PAD, END, KEEP_ID = 0, 1, FIRST - 1
@@ -35,7 +36,7 @@ PAD, END, KEEP_ID = 0, 1, FIRST - 1
 # %% ../../nbs/chem/04_edit_model.ipynb #f97dfc23
 def script_ids(text:str)->list[int]: # Without an end token
     "Token ids of a script `text`"
-    return [FIRST + int(t[1:]) if t[0] == "@" else WORDS.index(t)
+    return [FIRST + int(t[1:]) if t[0] == "@" else _word_ids[t]
             for t in script_tokens(text)]
 
 # %% ../../nbs/chem/04_edit_model.ipynb #f922eb29
@@ -43,6 +44,78 @@ def ids_script(ids:Iterable[int]|torch.Tensor)->str:
     "The script of token `ids` [T], of which end and padding are left out"
     ids = [int(i) for i in ids if i not in (PAD, END)]
     return "".join(WORDS[i] if i < FIRST else f"@{i - FIRST}" for i in ids)
+
+# %% ../../nbs/chem/04_edit_model.ipynb #7bf6906d
+FEATURES = (119, 8, 6, 8, 4, 2, 7, 8) # values of each feature
+RELATIONS = 12 # 0 padding, 1 itself, 2 to 5 bonded, 6 to 8 two to four bonds apart,
+               # 10 more bonds, 11 another molecule
+
+# %% ../../nbs/chem/04_edit_model.ipynb #e784d307
+class AtomGraph(NamedTuple):
+    "A source as numbers"
+    features:np.ndarray # [n, 8] uint8
+    pieces:np.ndarray   # [n] uint8, the molecule of each atom
+    bonds:np.ndarray    # [m, 3] uint8: two atoms, and 1 to 4 for the order
+
+# %% ../../nbs/chem/04_edit_model.ipynb #59b87dd7
+def bond_tokens(mol):
+    "[m, 3] two atoms of each bond, and the token of its order; 1 for another order"
+    tokens = dict(zip(ORDERS.values(), ORDER_IDS))
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(),
+              tokens.get(int(b.GetBondType()), 1)) for b in mol.GetBonds()]
+    return np.array(bonds, int).reshape(-1, 3)
+
+# %% ../../nbs/chem/04_edit_model.ipynb #2c759aa6
+def atom_graph(
+    mol:"Mol", # A source, flat and numbered
+    kinds:list|None=None, # Of its atoms, as atom_kinds gives; None: made here
+    bonds:np.ndarray|None=None, # [m, 3] with tokens of orders; None: made here
+)->AtomGraph:
+    "The graph of a source"
+    kinds = atom_kinds(mol) if kinds is None else kinds
+    bonds = bond_tokens(mol) if bonds is None else bonds
+    n, order = len(kinds), (bonds[:, 2] - ORDER_IDS[0]).clip(1) # any other is single
+    pieces, ring = np.zeros(n, int), np.zeros(n, int)
+    for k, piece in enumerate(rdkit_modules()[0].GetMolFrags(mol)):
+        pieces[[*piece]] = k
+    for atoms in sorted(mol.GetRingInfo().AtomRings(), key=len, reverse=True):
+        ring[[*atoms]] = len(atoms) # the smallest comes last
+    double = np.bincount(bonds[order == 2, :2].ravel(), minlength=n)
+    size = np.log2(np.bincount(pieces)[pieces])
+    features = [(number, charge + 3, hydrogens, len(near), two, a.GetIsAromatic(),
+                 least - 2, log) for a, (number, near, hydrogens, charge), two, least,
+                log in zip(mol_atoms(mol), kinds, double, ring, size)]
+    features = np.clip(features, 0, np.array(FEATURES) - 1)
+    return AtomGraph(features.astype(np.uint8), pieces.clip(max=255).astype(np.uint8),
+                     np.c_[bonds[:, :2], order].astype(np.uint8))
+
+# %% ../../nbs/chem/04_edit_model.ipynb #4ac15fb8
+def relations(
+    bonds:torch.Tensor,  # [B, m, 3], order 0 on padding
+    pieces:torch.Tensor, # [B, n], −1 on padding
+)->torch.Tensor: # [B, n, n] codes, see RELATIONS
+    "How each two atoms are related"
+    n, (row, _) = pieces.shape[1], (bonds[..., 2] > 0).nonzero(as_tuple=True)
+    i, j, order = bonds[bonds[..., 2] > 0].T
+    step = torch.eye(n, device=pieces.device).repeat(len(bonds), 1, 1)
+    step[row, i, j] = step[row, j, i] = 1
+    there, together = pieces >= 0, pieces[:, :, None] == pieces[:, None]
+    both = there[:, :, None] & there[:, None]
+    out = torch.where(together, 10, 11)
+    near = [step]
+    for _ in range(3): near.append((near[-1] @ step).clamp_(max=1)) # within 2, 3, 4
+    for code in (8, 7, 6): out[near[code - 5] > 0] = code
+    out[row, i, j] = out[row, j, i] = order + 1
+    out.diagonal(dim1=1, dim2=2).fill_(1)
+    return out.masked_fill_(~both, 0)
+
+# %% ../../nbs/chem/04_edit_model.ipynb #759b292d
+def batch_graphs(graphs:list[AtomGraph])->tuple:
+    """Sources, as B `graphs` of n atoms at most, as one batch.
+    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
+    pieces = pad_rows([g.pieces for g in graphs], -1)
+    related = relations(pad_rows([g.bonds for g in graphs]), pieces)
+    return pad_rows([g.features for g in graphs]), pieces >= 0, related
 
 # %% ../../nbs/chem/04_edit_model.ipynb #814ee790
 class _Prefix(NamedTuple):
@@ -74,18 +147,15 @@ class ScriptRules:
         self.flat, self.seen, self.known = flat_molecule(self.mol), {}, {}
         self.n = n = self.flat.GetNumAtoms()
         if n > MAX_ATOMS: raise ValueError(f"the source has {n} atoms, more than 256")
-        kinds = atom_kinds(self.flat)
-        ranks = sorted(set(map(str, kinds)), key={str(k): k for k in kinds}.get)
-        self.kinds = np.array([ranks.index(str(k)) for k in kinds])
-        self.bonds = np.zeros((n, n), int) # token of the order; 0 none, 1 another
-        known = dict(zip(ORDERS.values(), ORDER_IDS))
-        for b in self.flat.GetBonds():
-            i, j = b.GetBeginAtomIdx(), b.GetEndAtomIdx()
-            order = known.get(int(b.GetBondType()), 1)
-            self.bonds[i, j] = self.bonds[j, i] = order
-        states = (f"q{a.GetFormalCharge()}h{a.GetTotalNumHs()}"
-                  for a in self.flat.GetAtoms())
-        self.states = [WORDS.index(s) if s in STATES else 0 for s in states]
+        kinds, bonds = atom_kinds(self.flat), bond_tokens(self.flat)
+        self.graph = atom_graph(self.flat, kinds, bonds)
+        ranks = {kind: rank for rank, kind in enumerate(sorted({*kinds}))}
+        self.kinds = np.array([ranks[kind] for kind in kinds])
+        self.bonds = np.zeros((n, n), np.int8) # tokens, 0 where there is no bond
+        i, j, order = bonds.T
+        self.bonds[i, j] = self.bonds[j, i] = order
+        states = (f"q{charge}h{hydrogens}" for *_, hydrogens, charge in kinds)
+        self.states = [_word_ids.get(s, 0) for s in states]
 
     def first_of_alike(self, named:list):
         "[n] is an atom the first of those alike, where atoms `named` are told apart?"
@@ -201,74 +271,6 @@ def words(self:ScriptRules, ids:Iterable[int]|torch.Tensor)->str: # Ends with do
 def script_rules(source:str)->ScriptRules: # With what they found before
     "The rules of a `source` (SMILES), kept for the next call"
     return ScriptRules(source)
-
-# %% ../../nbs/chem/04_edit_model.ipynb #7bf6906d
-FEATURES = (119, 8, 6, 8, 4, 2, 7, 8) # values of each feature
-RELATIONS = 12 # 0 padding, 1 itself, 2 to 5 bonded, 6 to 8 two to four bonds apart,
-               # 10 more bonds, 11 another molecule
-
-# %% ../../nbs/chem/04_edit_model.ipynb #e784d307
-class AtomGraph(NamedTuple):
-    "A source as numbers"
-    features:np.ndarray # [n, 8] uint8
-    pieces:np.ndarray   # [n] uint8, the molecule of each atom
-    bonds:np.ndarray    # [m, 3] uint8: two atoms, and 1 to 4 for the order
-
-# %% ../../nbs/chem/04_edit_model.ipynb #59b87dd7
-def _features(atom, size, double):
-    "The eight features of an atom"
-    smallest = atom.GetOwningMol().GetRingInfo().MinAtomRingSize(atom.GetIdx())
-    return (min(atom.GetAtomicNum(), 118), min(max(atom.GetFormalCharge() + 3, 0), 7),
-            min(atom.GetTotalNumHs(), 5), min(atom.GetDegree(), 7), min(double, 3),
-            int(atom.GetIsAromatic()), min(smallest, 8) - 2 if smallest else 0,
-            min(size.bit_length() - 1, 7))
-
-# %% ../../nbs/chem/04_edit_model.ipynb #2c759aa6
-def atom_graph(mol:"Mol")->AtomGraph:
-    "The graph of a source, given as its flat RDKit molecule `mol`, numbered"
-    orders = {order: k for k, order in enumerate(ORDERS.values())}
-    n = mol.GetNumAtoms()
-    pieces, size, double = np.zeros(n, np.uint8), [0]*n, [0]*n
-    for k, piece in enumerate(rdkit_modules()[0].GetMolFrags(mol)):
-        pieces[list(piece)] = min(k, 255)
-        for i in piece: size[i] = len(piece)
-    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(),
-              orders.get(int(b.GetBondType()), 1)) for b in mol.GetBonds()]
-    for i, j, order in bonds:
-        if order == orders[2]:
-            double[i] += 1
-            double[j] += 1
-    features = [*map(_features, mol.GetAtoms(), size, double)]
-    return AtomGraph(np.array(features, np.uint8), pieces,
-                     np.array(bonds, np.uint8).reshape(-1, 3))
-
-# %% ../../nbs/chem/04_edit_model.ipynb #4ac15fb8
-def relations(
-    bonds:torch.Tensor,  # [B, m, 3], order 0 on padding
-    pieces:torch.Tensor, # [B, n], −1 on padding
-)->torch.Tensor: # [B, n, n] codes, see RELATIONS
-    "How each two atoms are related"
-    n, (row, _) = pieces.shape[1], (bonds[..., 2] > 0).nonzero(as_tuple=True)
-    i, j, order = bonds[bonds[..., 2] > 0].T
-    step = torch.eye(n, device=pieces.device).repeat(len(bonds), 1, 1)
-    step[row, i, j] = step[row, j, i] = 1
-    there, together = pieces >= 0, pieces[:, :, None] == pieces[:, None]
-    both = there[:, :, None] & there[:, None]
-    out = torch.where(together, 10, 11)
-    near = [step]
-    for _ in range(3): near.append((near[-1] @ step).clamp_(max=1)) # within 2, 3, 4
-    for code in (8, 7, 6): out[near[code - 5] > 0] = code
-    out[row, i, j] = out[row, j, i] = order + 1
-    out.diagonal(dim1=1, dim2=2).fill_(1)
-    return out.masked_fill_(~both, 0)
-
-# %% ../../nbs/chem/04_edit_model.ipynb #759b292d
-def batch_graphs(graphs:list[AtomGraph])->tuple:
-    """Sources, as B `graphs` of n atoms at most, as one batch.
-    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
-    pieces = pad_rows([g.pieces for g in graphs], -1)
-    related = relations(pad_rows([g.bonds for g in graphs]), pieces)
-    return pad_rows([g.features for g in graphs]), pieces >= 0, related
 
 # %% ../../nbs/chem/04_edit_model.ipynb #999516f4
 @dataclass(frozen=True)

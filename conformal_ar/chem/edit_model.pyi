@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import nn
 from typing import Iterable, NamedTuple, Sequence
 
-__all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'script_ids', 'ids_script', 'script_rules', 'FEATURES', 'RELATIONS', 'AtomGraph', 'atom_graph', 'relations', 'batch_graphs', 'EditConfig', 'EditNet', 'Memory', 'next_pointers', 'last_pointers']
+__all__ = ['WORDS', 'FIRST', 'MAX_ATOMS', 'PAD', 'END', 'KEEP_ID', 'script_ids', 'ids_script', 'FEATURES', 'RELATIONS', 'AtomGraph', 'atom_graph', 'relations', 'batch_graphs', 'script_rules', 'EditConfig', 'EditNet', 'Memory', 'next_pointers', 'last_pointers']
 
 WORDS: Incomplete
 FIRST: Incomplete
@@ -21,6 +21,30 @@ def script_ids(text: str) -> list[int]:
 def ids_script(ids: Iterable[int] | torch.Tensor) -> str:
     """The script of token `ids` [T], of which end and padding are left out"""
 
+FEATURES: Incomplete
+RELATIONS: int
+
+class AtomGraph(NamedTuple):
+    """A source as numbers"""
+    features: np.ndarray
+    pieces: np.ndarray
+    bonds: np.ndarray
+
+def atom_graph(mol: Mol, kinds: list | None = None, bonds: np.ndarray | None = None) -> AtomGraph:
+    """The graph of a source
+
+    mol: A source, flat and numbered
+    kinds: Of its atoms, as atom_kinds gives; None: made here
+    bonds: [m, 3] with tokens of orders; None: made here"""
+def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
+    """How each two atoms are related
+
+    bonds: [B, m, 3], order 0 on padding
+    pieces: [B, n], −1 on padding"""
+def batch_graphs(graphs: list[AtomGraph]) -> tuple:
+    """Sources, as B `graphs` of n atoms at most, as one batch.
+    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
+
 class _Prefix(NamedTuple):
     """What a prefix of a script has said"""
     edits: list
@@ -31,6 +55,7 @@ class ScriptRules:
     """What may come next in scripts of `source`; `ValueError` unless SMILES, ≤ 256 atoms"""
     mol: Incomplete
     n: Incomplete
+    graph: Incomplete
     kinds: Incomplete
     bonds: Incomplete
     states: Incomplete
@@ -54,26 +79,6 @@ class ScriptRules:
 
 def script_rules(source: str) -> ScriptRules:
     """The rules of a `source` (SMILES), kept for the next call"""
-
-FEATURES: Incomplete
-RELATIONS: int
-
-class AtomGraph(NamedTuple):
-    """A source as numbers"""
-    features: np.ndarray
-    pieces: np.ndarray
-    bonds: np.ndarray
-
-def atom_graph(mol: Mol) -> AtomGraph:
-    """The graph of a source, given as its flat RDKit molecule `mol`, numbered"""
-def relations(bonds: torch.Tensor, pieces: torch.Tensor) -> torch.Tensor:
-    """How each two atoms are related
-
-    bonds: [B, m, 3], order 0 on padding
-    pieces: [B, n], −1 on padding"""
-def batch_graphs(graphs: list[AtomGraph]) -> tuple:
-    """Sources, as B `graphs` of n atoms at most, as one batch.
-    [B, n, 8] features; [B, n] which atoms are no padding; [B, n, n] relations"""
 
 @dataclass(frozen=True)
 class EditConfig:

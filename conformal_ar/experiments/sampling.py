@@ -18,13 +18,14 @@ from fastcore.basics import patch
 from tqdm import tqdm
 
 from ..answers.samples import SampledSets
-from ..answers.tables import confidences, draws_table
+from ..answers.tables import draws_table
 from ..files.whole_files import write_results
 from ..hf.masks import Wrapper
 from ..procedures.dynamic import DynamicConformalBeams
 from ..procedures.procedure import Calibration
 from ..search.autoregressive import Autoregressor, check_log_probs, take
 from ..theory.checks import check_count
+from ..theory.risk import confidences
 
 # %% ../../nbs/experiments/06_sampling.ipynb #9ef679c9
 @dataclass(frozen=True)

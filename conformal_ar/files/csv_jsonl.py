@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'Input', 'line_inputs', 'beside',
-           'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
+           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input', 'line_inputs',
+           'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv
@@ -13,10 +13,12 @@ import gzip
 import io
 import json
 import re
+import zlib
+from collections.abc import Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -74,7 +76,7 @@ def unpacked(path:str|Path)->bytes:
     "The bytes of a file `path`, unpacked where gzip packed them"
     data = Path(path).read_bytes()
     try: return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (EOFError, OSError) as e:
+    except (EOFError, OSError, zlib.error) as e:
         raise ValueError(f"packed, and damaged ({e}): pack it again") from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac3
@@ -210,7 +212,8 @@ def _delimiter(path, first):
     kind = None if first.lstrip()[:1] in ("{", "[") else ","
     kind = TABLES.get(suffix_of(path), kind)
     if kind is None and (first.strip() == "{" or first.lstrip()[:1] == "["):
-        raise ValueError("JSON over several lines: write one object a line (JSONL)")
+        raise ValueError("JSON in one piece: write one object a line (JSONL), such as "
+                         "pandas does, df.to_json(path, orient='records', lines=True)")
     bare = re.sub('"[^"]*"', "", first)
     found = [d for d in ",;\t|" if d in bare] if kind == "," else []
     if len(found) > 1: raise ValueError(
@@ -258,13 +261,19 @@ def read_kinds(
         return [one(v, kind) for v in values] if "ClassLabel" in str(kind) else values
     return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
+def rows_of(columns:Mapping)->list:
+    "A dictionary for each row of `columns`; `ValueError` unless they are equally long"
+    sizes = {name: len(values) for name, values in columns.items()}
+    if len(set(sizes.values())) > 1: raise ValueError(
+        f"columns must be of one length; got {sizes}")
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
 def _parquet_rows(path):
     table = open_parquet(path).read()
     kinds = dict(zip(table.column_names, table.schema.types))
     said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
     kinds |= json.loads(said).get("info", {}).get("features", {})
-    columns = read_kinds(table.to_pydict(), kinds)
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return rows_of(read_kinds(table.to_pydict(), kinds))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
@@ -281,11 +290,15 @@ def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     return rows
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #c528e4ed
-def text_of(row:dict|BadRow, column:str)->str:
-    "The text in a `column` of a `row`; `ValueError` where there is none"
+def text_of(
+    row:dict|BadRow, # Of a table
+    column:str,      # Where the text is
+    there:dict|None=None, # The row as it stands in the file, if that is another
+)->str:
+    "The text in a column of a row; `ValueError` where there is none"
     if isinstance(row, BadRow): raise row
     if column not in row:
-        have = ", ".join(row) or "none"
+        have = ", ".join(row if there is None else there) or "none"
         raise ValueError(f"there is no column '{column}'; there are: {have}")
     if isinstance(row[column], str): return row[column]
     raise ValueError(f"column '{column}' is not a text: {json.dumps(row[column]):.60}")
@@ -323,11 +336,12 @@ def all_wrong(
     return ValueError(f"{where} " + f"; {where.split()[-1]} ".join(said[:5]) + more)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
-def _texts_of(row, column):
+def _texts_of(row, column, several, there):
     "The text in a column of a row, or the texts in a list"
-    texts = row.get(column) if isinstance(row, dict) else None
-    if not (texts and isinstance(texts, list)): return check_text(text_of(row, column))
-    return [check_text(text_of({column: text}, column)) for text in texts]
+    texts = row.get(column) if several and isinstance(row, dict) else None
+    if texts and isinstance(texts, list):
+        return [check_text(text_of({column: text}, column)) for text in texts]
+    return check_text(text_of(row, column, there))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #d76ee36c
 def read_columns(
@@ -338,13 +352,45 @@ def read_columns(
 )->list: # (line number, texts of the columns) of each row
     "Read columns of texts; `ValueError` that names all rows without"
     values, bad = [], {}
-    for line, row in ((i, change(row)) for i, row in read_table(path)):
-        try: texts = [_texts_of(row, c) if c == several else check_text(text_of(row, c))
-                      for c in columns]
+    for line, row in read_table(path):
+        changed = change(row)
+        try: texts = [_texts_of(changed, c, c == several, row) for c in columns]
         except ValueError as e: bad[line] = e
         else: values.append((line, texts))
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #half0001
+def _columns_of(frame):
+    "Name to values of a frame; those of half precision stay so, classes have names"
+    if hasattr(frame, "iloc"): # pandas
+        odd = [c for c in frame.columns if not isinstance(c, str)]
+        if odd: raise ValueError(f"columns must have texts as names; got {odd[0]!r}")
+        check_once([*frame.columns])
+        kinds, found = dict(zip(frame.columns, frame.dtypes)), frame.to_dict("list")
+    elif hasattr(frame, "to_dicts"): # polars
+        kinds, found = frame.schema, frame.to_dict(as_series=False)
+    else: # a Dataset
+        kinds, found = frame.features.to_dict(), frame.to_dict()
+    return read_kinds(found, kinds)
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #256450f7
+def table_rows(
+    data:Any, # A file for read_table, a frame, a dictionary of columns, or rows
+)->tuple[str, list]: # What is counted, in errors; (number, row) of each
+    "Rows of a table; `ValueError` for a bad one of a file, `TypeError` for no table"
+    if isinstance(data, (str, Path)):
+        rows = read_table(data)
+        for line, row in rows:
+            if isinstance(row, BadRow): raise at(data, line, row)
+        return f"{data}, line", rows
+    if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
+        data = _columns_of(data)
+    if isinstance(data, Mapping): data = rows_of(data)
+    if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
+        return "row", list(enumerate(data))
+    raise TypeError("a table must be a CSV or JSONL file, a DataFrame, a dictionary of "
+                    f"columns, or a list of dictionaries; got {type(data).__name__}")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #56fcfb3c
 class Input(NamedTuple):

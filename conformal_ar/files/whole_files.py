@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['whole_file', 'write_text', 'only_one', 'save_figure', 'check_writable', 'check_file', 'markdown_table', 'is_none',
-           'jsonable', 'environment', 'write_results', 'read_results', 'house_style', 'plot_coverage']
+           'jsonable', 'decimals', 'input_text', 'environment', 'write_results', 'read_results', 'house_style',
+           'plot_coverage']
 
 # %% ../../nbs/files/00_whole_files.ipynb #54685db0
 import datetime
@@ -189,6 +190,27 @@ def jsonable(x:object)->Any:
     if plain := getattr(x, "tolist", None): return jsonable(plain()) # or PyTorch's
     if isinstance(x, float) and not math.isfinite(x) or is_none(x): return None
     return x if isinstance(x, (str, int, float, bool, type(None))) else str(x)
+
+# %% ../../nbs/files/00_whole_files.ipynb #deci0001
+def decimals(
+    numbers:Any, # [n]
+)->np.ndarray: # [n] float64
+    "Those of half and single precision as they are written: 0.9 where float32 has less"
+    single = given = np.asarray(numbers)
+    found = given.astype(float)
+    if given.dtype != np.float16: single = np.clip(found, -1e38, 1e38).astype("float32")
+    short = (single == found) & (found != np.trunc(found))
+    found[short] = single[short].astype(str).astype(float)
+    return found
+
+# %% ../../nbs/files/00_whole_files.ipynb #inputtxt
+def input_text(
+    x:Any, # A text, a number, ids, a chat
+)->str: # Empty for None, NaN, NaT
+    "An input as a text; what is none as JSON, in whatever order its keys stand"
+    x = jsonable(x)
+    if isinstance(x, str|None): return x or ""
+    return json.dumps(x, ensure_ascii=False, sort_keys=True)
 
 # %% ../../nbs/files/00_whole_files.ipynb #5e5d0dde
 def _run(*command, cwd=None):

@@ -82,7 +82,11 @@ class PredictBatches:
         return {k: v for k, v in vars(self).items() if k != "procedure"}
 
     @cached_property
-    def procedure(self): return load(self.folder, self.make_model(), **self.functions)
+    def procedure(self):
+        loaded = load(self.folder, self.make_model(), **self.functions)
+        if digest(calibration_file(self.folder)) == self.digest: return loaded
+        raise OSError(f"{self.folder} holds another calibration by now than when the "
+                      "run began: begin again, or put that one back")
 
     def __call__(self, batch):
         sets = predict_each(self.procedure, _plain(batch[self.column]))

@@ -32,6 +32,10 @@ def _lines(data):
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b86ff577
 def _bytes(lines): return "".join(lines).encode("utf-8", "surrogateescape")
 
+def _checksum(*parts):
+    "Bytes as one number"
+    return int.from_bytes(sha256(b"".join(parts)).digest()[:8], "little", signed=True)
+
 def _whole(lines, delimiter, width):
     "How many of these lines are whole rows, at least one"
     if delimiter is None or '"' not in "".join(lines): return len(lines)
@@ -42,15 +46,15 @@ def _whole(lines, delimiter, width):
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #0228abe0
 def _text_spans(file, delimiter, size, line, width):
-    "(first byte, bytes, first line) of each block, from where the file stands"
+    "(first byte, bytes, first line, checksum) of blocks, from where the file stands"
     at, held = file.tell(), []
     while True:
         held += _lines(b"".join(islice(file, max(1, size - len(held)))))
         n = _whole(held, delimiter, width) if len(held) >= size else len(held)
         if n == 0: return
-        length = len(_bytes(held[:n]))
-        yield at, length, line
-        at, line, held = at + length, line + n, held[n:]
+        data = _bytes(held[:n])
+        yield at, len(data), line, _checksum(data)
+        at, line, held = at + len(data), line + n, held[n:]
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #37d8ff76
 def _text_blocks(path, size, plain):
@@ -67,22 +71,35 @@ def _text_blocks(path, size, plain):
         spans = _text_spans(file, delimiter, size, 1 + n, len(header or ()))
         return header, delimiter, _spans(spans)
 
-def _spans(found): return np.fromiter(found, np.dtype((np.int64, 3)))
+def _spans(found): return np.fromiter(found, np.dtype((np.int64, 4)))
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #f470a4bb
+def _group_checksum(path, file, group):
+    "Of what the columns of a row group hold, and what they are called"
+    columns = file.metadata.row_group(group)
+    columns = [columns.column(i) for i in range(columns.num_columns)]
+    starts = [c.dictionary_page_offset or c.data_page_offset for c in columns]
+    with open(path, "rb") as data:
+        found = [(data.seek(at), data.read(c.total_compressed_size))[1]
+                 for at, c in zip(starts, columns)]
+    return _checksum(str(file.schema_arrow).encode(), *found)
+
 def _parquet_spans(path, size):
-    "(row group, first row in it, first row in all) of each block"
+    "(row group, first row in it, first row in all, checksum of the group) of blocks"
     file, row = open_parquet(path), 1
-    meta = file.metadata
-    for group in range(meta.num_row_groups):
-        n = meta.row_group(group).num_rows
-        yield from ((group, first, row + first) for first in range(0, n, size))
+    for group in range(file.metadata.num_row_groups):
+        n, found = file.metadata.row_group(group).num_rows, None
+        for first in range(0, n, size):
+            found = found or _group_checksum(path, file, group)
+            yield group, first, row + first, found
         row += n
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #870c43fd
 @lru_cache(maxsize=1)
-def _row_group(path, group):
-    return open_parquet(path).read_row_group(group)
+def _row_group(path, group, checksum):
+    file = open_parquet(path)
+    if _group_checksum(path, file, group) == checksum: return file.read_row_group(group)
+    raise ValueError("another row group")
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #ee0245d1
 @dataclass(frozen=True)
@@ -90,7 +107,7 @@ class FileBlocks:
     "A file of rows, read a block at a time"
     path:Path         # The file
     size:int          # Most lines of a block; rows in Parquet
-    spans:np.ndarray=field(repr=False) # [n, 3] where each block is, and its first line
+    spans:np.ndarray=field(repr=False) # [n, 4] place, first line, checksum
     header:list|None=None   # Columns of a CSV file
     delimiter:str|None=None # What separates them, and a space if padded
     plain:bool=False        # Are its lines texts, and no rows?
@@ -116,14 +133,24 @@ def open_blocks(
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfb
 @patch
 def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
-    "The rows of block `i`"
-    start, size, line = self.spans[i].tolist()
+    "The rows of block `i`; `OSError` where something else is there by now"
+    start, size, line, checksum = self.spans[i].tolist()
+    changed = OSError(f"{self.path}, line {line}: the file was changed or replaced "
+        "since it was opened; put it back to go on, or begin with another output")
     if self.path.suffix.lower() == ".parquet":
-        rows = _row_group(self.path, start).slice(size, self.size).to_pylist()
+        try: group = _row_group(self.path, start, checksum)
+        except (ValueError, IndexError): raise changed from None
+        rows = group.slice(size, self.size).to_pylist()
         return [(line + j, jsonable(row)) for j, row in enumerate(rows)]
     with open(self.path, "rb") as file:
         file.seek(start)
-        lines = _lines(file.read(size))
+        if _checksum(data := file.read(size)) != checksum: raise changed
+    return self.rows(line, _lines(data))
+
+# %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfc
+@patch
+def rows(self:FileBlocks, line:int, lines:list)->list: # Of (number, row)
+    "The rows of some `lines`, the first of which is number `line` of the file"
     delimiter = self.delimiter
     if self.plain: rows = enumerate(lines, 1)
     elif delimiter is None: rows = json_rows(lines)
@@ -208,12 +235,12 @@ def read_blocks(
     only:int|None=None, # Number of a block; None: all, which must be there
 )->Iterator[dict]: # Their records, in the order of the input
     "Read what was found, one record after another; `ValueError` if blocks are missing"
-    found = sorted(filter(_is_block, Path(folder).iterdir()))
-    n = json.loads((Path(folder)/MANIFEST).read_text(encoding="utf-8")).get("blocks", 0)
-    if only is not None: found = [_block(folder, only)]
-    elif len(found) < n: raise ValueError(
-        f"{folder} has {len(found)} of {n} blocks: run the same again for the others")
-    for path in found:
+    n = json.loads((Path(folder)/MANIFEST).read_text(encoding="utf-8"))["blocks"]
+    paths = [_block(folder, i) for i in (range(n) if only is None else [only])]
+    there = sum(path.exists() for path in paths)
+    if there < len(paths): raise ValueError(
+        f"{folder} has {there} of {n} blocks: run the same again for the others")
+    for path in paths:
         with open(path, encoding="utf-8") as lines: yield from map(json.loads, lines)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #80e6aa5c
@@ -243,7 +270,7 @@ def interruptible(
             f"{folder} has {min(odd)}, which no run wrote: choose another output")
         try: yield
         except BaseException as e:
-            n = sum(map(_is_block, Path(folder).glob("*")))
+            n = sum(_block(folder, i).exists() for i in range(len(blocks)))
             if n and not isinstance(e, ValueError): say(
                 f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are "
                 f"finished, in {folder}: the same command goes on from there")
