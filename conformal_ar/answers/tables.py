@@ -27,9 +27,9 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, check_risk, group_key, group_label, warn_caller
+from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller
 from ..theory.conformal import split_threshold
-from ..theory.groups import group_rows, input_groups
+from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
 from ..theory.risk import OF_SCORES, Drawn, draw_values
 
@@ -496,7 +496,7 @@ def fit_groups(self:AnswerCalibration,
     groups = group_rows(self.group, self.group_labels(table), len(table))
     sure, whose = confidence, "inputs of the group"
     if confidence is not None: # a share of its risk for each
-        sure = float(1 - (1 - check_risk(confidence, "confidence"))/len(groups))
+        sure = float(shared_confidence(confidence, len(groups)))
         whose += ", in all groups at once"
     def one(label, rows):
         if self.group is None: return fit(rows, sure, "")

@@ -69,7 +69,7 @@ class EditScripts:
         "Raise for the first source that cannot be read"
         for i, source in enumerate(inputs):
             try:
-                check_source(str(source)) # the rules refuse what is no text
+                check_source(source)
                 script_rules(source)
             except (TypeError, ValueError) as e:
                 of = f"input {i}: "*(len(inputs) > 1)

@@ -33,7 +33,7 @@ from ..search.lines import lines_scores
 from ..search.sets import Abstention
 from ..search.threshold import Search, threshold_search
 from ..tasks.smiles_spellings import rdkit_modules
-from ..theory.groups import by_length
+from ..theory.groups import by_length, group_numbers
 
 # %% ../../nbs/chem/06_product_sets.ipynb #2d34d710
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,6 +264,7 @@ def check_steps(self:ProductSets,
     if lost: warnings.warn(f"not found: {lost[0]!r}{more}; in sets atoms whose bonds "
         "change have no stereo marks, and others keep those of the source: draw it so",
         stacklevel=2)
-    if self.group is not None: group = self._numbers(pairs.inputs)
+    if self.group is not None:
+        group = group_numbers(self.group, pairs.inputs, self.guarantees)
     p = group_p_values(self._found, scores + self.margin, group)
     return [Step(float(v), int(r)) for v, r in zip(p, ranks)]

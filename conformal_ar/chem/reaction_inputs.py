@@ -245,7 +245,10 @@ def remove_stereo(smiles:str)->str: # SMILES, atom maps kept
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
 def check_source(text:str):
-    "`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"
+    """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS that it
+    reads; `TypeError` for no text"""
+    if not isinstance(text, str): raise TypeError("a source must be a text, such as "
+        f"Chem.MolToSmiles(mol), not {type(text).__name__}: {text!r:.60}")
     source, spaces = plain_smiles(text)
     if spaces: raise BadReaction(f"spaces between the tokens of SMILES: {source!r:.60} "
                                  "is without")

@@ -29,7 +29,8 @@ def marks_of(text: str, what: str = 'stereochemistry') -> list:
 def remove_stereo(smiles: str) -> str:
     """`smiles` without stereochemistry and isotopes; `BadReaction` for what is no SMILES"""
 def check_source(text: str):
-    """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS it reads"""
+    """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS that it
+    reads; `TypeError` for no text"""
 def read_source(x: Input, ar: Autoregressor | None, **options) -> tuple:
     """A source as the model reads it; `BadReaction` says why it cannot
 

@@ -172,8 +172,9 @@ class MoleculesTask(ShownMolecules, Task):
     def sources(self, row): return [*_files().role_columns(row)]
 
     def proposing(self, row):
-        named = _files().plain_names(row).items()
-        return [c for p in self.proposals for c, name in named if re.fullmatch(p, name)]
+        names, beside = _files().plain_names(row).items(), _files().named_too(row)
+        return [c for p in self.proposals for c, name in names
+                if re.fullmatch(p, name) and c not in beside]
 
     def line_inputs(self, lines):
         return _files().smi_inputs(lines)

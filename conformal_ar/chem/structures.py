@@ -7,6 +7,8 @@ __all__ = ['ROLES', 'smi_inputs', 'read_reactions', 'product_of', 'plain_names',
            'structure_rows', 'sdf_text', 'rdf_text']
 
 # %% ../../nbs/chem/09_structures.ipynb #28000004
+import ast
+import json
 import re
 from pathlib import Path
 
@@ -93,7 +95,7 @@ _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "comp
              "educt", "precursor", "sm")
 _other = "agent|medium|cosolvent|oxidant|reductant|rgt|sol|cat|catsolv"
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
-_role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(\d+|[a-e])?") # of both
+_role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(?P<number>\d+|[a-e])?")
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = "^([-–—]|(?i:none|neat|n/a)|NA|na)$" # a cell that says so
@@ -113,31 +115,91 @@ def role_columns(row:dict)->dict: # Column to a match, whose first group is the 
     found = {c: _role.fullmatch(name) for c, name in plain_names(row).items()}
     return {c: m for c, m in found.items() if m}
 
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf5
+def _mixture(parts):
+    "Parts with dots between, or one that has no structure"
+    parts = [*parts]
+    return next((o for o in parts if o.startswith(UNREAD)), ".".join(parts))
+
+def _cell(v):
+    "A cell as text, empty where it says so; a list as a mixture"
+    if isinstance(v, list): return _mixture(filter(None, map(_cell, v)))
+    if isinstance(v, dict): return f"{UNREAD}SMILES are needed, not {json.dumps(v):.60}"
+    text = re.sub(_nothing, "", str(v or "").strip())
+    if not re.match(r"[\[(]\s*['\"]", text): return text
+    try: return _cell([*ast.literal_eval(text)]) # as pandas writes it
+    except (ValueError, SyntaxError, TypeError): return text
+
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf6
+def named_too(row):
+    "Columns beside others of this name with SMILES, such as Base and Base SMILES"
+    there = {c: name for c, name in plain_names(row).items() if _cell(row[c])}
+    names = {c: re.sub("(s|names?)$", "", name) for c, name in there.items()}
+    smiles = {name for c, name in names.items() if "smiles" in c.lower()}
+    return [c for c in names if names[c] in smiles and "smiles" not in c.lower()]
+
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf7
+_same = f"({'|'.join(sorted({*_reacting} - {'couplingpartner', 'component'}))})"
+
+def _again(cells):
+    "Columns whose molecules stand in another, which has no number, too, and that one"
+    found, pieces = {}, {c: _pieces(v) - {""} for c, v in cells.items()}
+    names = {c: re.sub(_same, ROLES[0], m[0]) for c, m in role_columns(cells).items()}
+    roles = {c: {m[1] for m in re.finditer(_any, name)} for c, name in names.items()}
+    numbered = [c for c, m in role_columns(cells).items() if m["number"]]
+    def inside(c, d):
+        if c == d or d in found or not pieces[d] or None in pieces[d]: return False
+        return pieces[d] <= pieces[c]
+    for c in sorted(cells, key=lambda c: -len(pieces[c])):
+        parts = [d for d in cells if c not in [*numbered, *found] and inside(c, d)]
+        there = len(pieces[c]) > 1 and set().union(*map(pieces.get, parts)) == pieces[c]
+        there |= bool(re.search("(?<!-)>[^>]+(?<!-)>", cells[c])) # with its reagents
+        found |= {d: c for d in parts if there or len(pieces[d]) > 1
+                  or roles[d] <= roles[c]}
+    return found
+
+def _cells(row):
+    "Cells of roles, if something reacts; columns where molecules stand again"
+    named = named_too(row)
+    cells = {c: text for c in role_columns(row)
+             if c not in named and (text := _cell(row[c]))}
+    if not any(m[1] in _reacting for m in role_columns(cells).values()): return {}, {}
+    again = _again(cells)
+    return {c: text for c, text in cells.items() if c not in again}, again
+
 # %% ../../nbs/chem/09_structures.ipynb #b2549350
 def join_roles(row:dict, column:str)->dict: # With this column
     "A source, in `column`, from columns of roles of a `row` that has none of its own"
-    if not isinstance(row, dict) or str(row.get(column) or "").strip(): return row
-    own = role_columns(row)
-    parts = {c: re.sub(_nothing, "", str(row[c] or "").strip()) for c in own}
-    known = [text for c, text in parts.items() if own[c][1] in _reacting]
-    last = ">" in (text := sorted(filter(None, parts.values()), key=_order) or [""])[-1]
-    if last and text[-1][-1] == "|": # it speaks of this cell alone
-        text = [o if o[-1] == "|" else f"{o} ||" for o in text]
-    return row | {column: ".".join(text)*any(known)} if known else row
+    if not isinstance(row, dict): return row
+    if _cell(own := row.get(column)):
+        return row | {column: _cell(own)} if isinstance(own, list) else row
+    reacts = any(m[1] in _reacting for m in role_columns(row).values())
+    return row | {column: _joined(_cells(row)[0])} if reacts else row
 
-def _order(cell): return ">" in cell, cell[-1] != "|" # a product last, extensions first
+def _joined(cells):
+    "A source of cells"
+    text = sorted(cells.values(), key=lambda o: (">" in o, o[-1] != "|"))
+    if text and ">" in text[-1] and text[-1][-1] == "|": # it speaks of this cell alone
+        text = [o if o[-1] == "|" else f"{o} ||" for o in text]
+    return _mixture(text)
 
 # %% ../../nbs/chem/09_structures.ipynb #b254934e
+_arrow = r"(?<!-)=?>+|[→⟶⇒]" # of a reaction; -> is a bond
+
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
-    first = [c for c in judged if str(x.columns.get(c) or "").strip()][:1] # no other
-    used = _pieces(x.text).union(*(_pieces(str(x.columns[c])) for c in first))
+    first = [c for c in judged if _cell(x.columns.get(c))][:1] # no other
+    used = _pieces(x.text).union(*(_pieces(_cell(x.columns[c])) for c in first))
+    (cells, again), beside = _cells(x.columns), named_too(x.columns)
     notes, told = [], (*first, "side_products")
-    for c, v in ((c, str(v or "")) for c, v in x.columns.items() if c not in told):
-        new, short, named, more = _new_words(v, used)
+    if again and _joined(cells) == x.text: notes.append(
+        f"what is in {', '.join(map(repr, again))} is in "
+        f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")
+    for c, v in ((c, _cell(v)) for c, v in x.columns.items() if c not in told):
+        new, short, named, more = _new_words(re.sub(_arrow, " . ", v), used)
         if c != "name": short = [w for w in short if len(w) > 1] # a grade, a group
         smiles = new or not more and short
-        text = re.sub(_nothing, "", v.strip())*(c in plain_names({c: v}))
+        text = v*(c in plain_names({c: v}) and c not in beside)
         words = re.split(r"[^a-z]+", c.lower()) # also of RXN:RGT
         role = any(_role.fullmatch(w) or _kinds.fullmatch(w) for w in words)
         about = role or re.search("(?i)reag|solv|cat|base|add|cond|react|^name$", c)

@@ -10,6 +10,7 @@ import gzip
 import shutil
 import tempfile
 import time
+import zlib
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,11 +36,12 @@ def check_columns(table, *names):
 @cache
 def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
-def copied(file, name):
-    "What is read from an open file, as a file of its own"
+def copied(file, name, asked):
+    "What is read from an open file, that somebody `asked` for, as a file of its own"
     with file, open(Path(scratch().name)/name, "wb") as to:
         try: shutil.copyfileobj(file, to)
-        except EOFError as e: raise ValueError(f"{name}: cut off ({e})") from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as e: raise ValueError(
+            f"{asked}: packed, and damaged ({e}): pack it again") from None
     return Path(to.name)
 
 def open_inputs(path, column, task, size):
@@ -48,10 +50,10 @@ def open_inputs(path, column, task, size):
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
     if not path.is_file() and not path.is_dir(): # a pipe is read once
-        path = copied(open(path, "rb"), path.name)
+        path = copied(open(path, "rb"), path.name, asked)
     if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
         name = path.stem if path.suffix.lower() == ".gz" else path.name
-        with named_as(asked, path): path = copied(gzip.open(path), name)
+        path = copied(gzip.open(path), name, asked)
     with named_as(asked, path): copy = task.as_table(path, scratch().name)
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)

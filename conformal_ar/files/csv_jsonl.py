@@ -13,6 +13,7 @@ import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -75,7 +76,7 @@ def unpacked(path:str|Path)->bytes:
     "The bytes of a file `path`, unpacked where gzip packed them"
     data = Path(path).read_bytes()
     try: return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (EOFError, OSError) as e:
+    except (EOFError, OSError, zlib.error) as e:
         raise ValueError(f"packed, and damaged ({e}): pack it again") from None
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac3
@@ -211,7 +212,8 @@ def _delimiter(path, first):
     kind = None if first.lstrip()[:1] in ("{", "[") else ","
     kind = TABLES.get(suffix_of(path), kind)
     if kind is None and (first.strip() == "{" or first.lstrip()[:1] == "["):
-        raise ValueError("JSON over several lines: write one object a line (JSONL)")
+        raise ValueError("JSON in one piece: write one object a line (JSONL), such as "
+                         "pandas does, df.to_json(path, orient='records', lines=True)")
     bare = re.sub('"[^"]*"', "", first)
     found = [d for d in ",;\t|" if d in bare] if kind == "," else []
     if len(found) > 1: raise ValueError(
@@ -288,11 +290,15 @@ def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     return rows
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #c528e4ed
-def text_of(row:dict|BadRow, column:str)->str:
-    "The text in a `column` of a `row`; `ValueError` where there is none"
+def text_of(
+    row:dict|BadRow, # Of a table
+    column:str,      # Where the text is
+    there:dict|None=None, # The row as it stands in the file, if that is another
+)->str:
+    "The text in a column of a row; `ValueError` where there is none"
     if isinstance(row, BadRow): raise row
     if column not in row:
-        have = ", ".join(row) or "none"
+        have = ", ".join(row if there is None else there) or "none"
         raise ValueError(f"there is no column '{column}'; there are: {have}")
     if isinstance(row[column], str): return row[column]
     raise ValueError(f"column '{column}' is not a text: {json.dumps(row[column]):.60}")
@@ -330,11 +336,12 @@ def all_wrong(
     return ValueError(f"{where} " + f"; {where.split()[-1]} ".join(said[:5]) + more)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
-def _texts_of(row, column):
+def _texts_of(row, column, several, there):
     "The text in a column of a row, or the texts in a list"
-    texts = row.get(column) if isinstance(row, dict) else None
-    if not (texts and isinstance(texts, list)): return check_text(text_of(row, column))
-    return [check_text(text_of({column: text}, column)) for text in texts]
+    texts = row.get(column) if several and isinstance(row, dict) else None
+    if texts and isinstance(texts, list):
+        return [check_text(text_of({column: text}, column)) for text in texts]
+    return check_text(text_of(row, column, there))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #d76ee36c
 def read_columns(
@@ -345,9 +352,9 @@ def read_columns(
 )->list: # (line number, texts of the columns) of each row
     "Read columns of texts; `ValueError` that names all rows without"
     values, bad = [], {}
-    for line, row in ((i, change(row)) for i, row in read_table(path)):
-        try: texts = [_texts_of(row, c) if c == several else check_text(text_of(row, c))
-                      for c in columns]
+    for line, row in read_table(path):
+        changed = change(row)
+        try: texts = [_texts_of(changed, c, c == several, row) for c in columns]
         except ValueError as e: bad[line] = e
         else: values.append((line, texts))
     if bad: raise all_wrong(f"{path}, line", bad)

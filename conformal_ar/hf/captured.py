@@ -24,7 +24,6 @@ from transformers.cache_utils import DynamicLayer
 from .caches import Blocks, Slot, Stack, whole_stack
 from .supported import Adapter
 from .texts import lay_rows
-from ..search.autoregressive import to_device
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120007
 def bucket(n:int, halves:bool=False):
@@ -186,21 +185,22 @@ def __call__(self:Steps, ar:Adapter, own:DynamicCache, rows:torch.Tensor,
         self.eager += 1
         return None
     def fill(x): return np.pad(x, (0, most - R))
-    numbers = fill(tokens.numpy()), fill(places), laid.ravel(), place, of
-    numbers = [x for x in numbers if x is not None]
-    rows, many = to_device(rows, keys.device), torch.from_numpy(np.concatenate(numbers))
+    numbers = [fill(rows.numpy()), fill(tokens.numpy()), fill(places)]
+    numbers += [laid.ravel(), place] if of is None else [laid.ravel(), place, of]
+    many = torch.from_numpy(np.concatenate(numbers)) # which is sent at once
     with self.lock:
-        asked = self.places.view("numbers", rows, len(many))[1]
+        whole_number = keys.new_empty(0, dtype=torch.int64)
+        asked = self.places.view("numbers", whole_number, len(many))[1]
         new = self.places.view("own", keys, 2*len(cross.layers), most, heads, t + 1,
                                size)[1]
-        out = self.places.view("out", keys.float()[:0], most, ar.vocab_size)[1]
+        out = self.places.view("out", keys[:0].float(), most, ar.vocab_size)[1]
         fixed = *self.shared(cross, bias), asked, new, out
         asked.copy_(many, non_blocking=True)
-        if t: torch.index_select(whole, 1, rows, out=new[:, :R, :, :t])
+        if t: torch.index_select(whole, 1, asked[:R], out=new[:, :R, :, :t])
         again, *at = self.known.get(key, [None])
         now = [x.data_ptr() for x in fixed]
         if at != now: # it is new, or a place has moved
-            parts = asked.split([*map(len, numbers)])
+            _, *parts = asked.split([*map(len, numbers)])
             def step(): self.step(ar, *fixed[:2], *fixed[3:], laid.shape, *parts)
             if keys.is_cuda and not self.pool:
                 self.pool = torch.cuda.graph_pool_handle()

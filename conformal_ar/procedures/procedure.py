@@ -24,7 +24,7 @@ from .equivalence import merge_equivalent
 from .evaluation import evaluate_sets
 from .pairs import Pairs, Probe, check_unchanged, input_hashes, join_pairs, read_pairs, warn_known, warn_order, warn_repeated, warn_respelt, warn_unheld
 from .risk_control import evaluate_losses, fit_losses, pair_losses
-from .saving import LOADABLE, Calibrated, calibration_file, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
+from .saving import LOADABLE, Calibrated, calibration_file, fit_again, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
 from ..search.autoregressive import Autoregressor, check_inputs, optional, take, target_lengths
 from ..search.beams import most_probable
 from ..search.score_checks import check_adapter
@@ -32,7 +32,7 @@ from ..search.sets import Abstention, Hypotheses, PredictionSet, join_tables, pr
 from ..search.threshold import PrefixSearch
 from ..theory.checks import check_bool, check_count, check_log_likelihoods, check_risk, warn_caller
 from ..theory.conformal import split_threshold
-from ..theory.groups import by_length, check_group, group_numbers, group_rows, pair_groups
+from ..theory.groups import by_length, check_group, group_numbers, group_rows, pair_groups, shared_confidence
 from ..theory.guarantee import Guarantee, one_risk, plan, rounded_down, wilson_upper
 from ..theory.tolerance import tolerance_region
 
@@ -184,15 +184,9 @@ def ranks(self:Calibration,
     steps:int|None=None, # Scores of a pair; None: those of the procedure
 )->np.ndarray: # [steps] how many to drop at each step
     "How many scores a calibration may drop; `ValueError` where a step would drop none"
-    sure = None if self.confidence is None else 1 - self._delta(groups)
+    sure = self.confidence and shared_confidence(self.confidence, groups)
     coverage = 1 - check_risk(self.alpha)
     return np.array(plan(coverage, n, steps or self.steps, confidence=sure).ranks)
-
-# %% ../../nbs/procedures/02_procedure.ipynb #275e08b2
-@patch
-def _delta(self:Calibration, groups):
-    "Risk of a confidence bound, shared by all groups"
-    return (1 - check_risk(self.confidence or 0.95, "confidence"))/groups
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a54001
 def _thresholds_at(scores, ranks):
@@ -235,7 +229,7 @@ def _guaranteed(cp, label, n, k, groups):
     "What dropping k of n pairs of a group guarantees; all share the risk"
     exact = Guarantee.exact(n, k, "marginal" if label is None else "group")
     if cp.confidence is None: return exact
-    least = exact.lower_bound(1 - cp._delta(groups))
+    least = exact.lower_bound(shared_confidence(cp.confidence, groups))
     return Guarantee(least, "pac", n, k, cp.confidence)
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a54011
@@ -337,16 +331,12 @@ def group_p_values(
     return p
 
 # %% ../../nbs/procedures/02_procedure.ipynb #e4581d59
-def _all_scores(found):
-    "[n] rising scores of a group; −∞ for targets that no set can hold"
-    return np.append([-inf]*(found.guarantee.n_cal - len(found.scores)), found.scores)
-
 @patch(as_prop=True)
 def calibration_scores(self:Calibration)->np.ndarray: # [N]
     "Scores that calibrated, rising in each group; −∞ for targets that no set can hold"
     if not self.nested: raise TypeError(
         f"{type(self).__name__} keeps no scores: have them again from scores_of")
-    return np.concatenate([*map(_all_scores, self.found.values())])
+    return np.concatenate([one.all_scores for one in self.found.values()])
 
 # %% ../../nbs/procedures/02_procedure.ipynb #7d0e2504
 @patch
@@ -453,7 +443,8 @@ def everything(self:Procedure,
     "Which sets hold everything: those of groups whose thresholds are −∞"
     unbounded = [np.isneginf(g.thresholds).any() for g in self.found.values()]
     if isinstance(self.group, Callable) and any(unbounded):
-        return np.array(unbounded)[self._numbers(inputs)]
+        return np.array(unbounded)[
+            group_numbers(self.group, inputs, self.guarantees)]
     return np.full(len(inputs), any(unbounded)) # of answers' lengths: each set has all
 
 # %% ../../nbs/procedures/02_procedure.ipynb #606cb764
@@ -470,15 +461,16 @@ def search(self:Procedure,
     check_options(kwargs, *ROW_OPTIONS)
     if self.probe: self.probe.look(self.model)
     optional(self.model, "check")(inputs)
-    by_edges = isinstance(self.group, by_length)
-    if by_edges: lowest = lowest.min(0)
-    elif self.group is not None: lowest = lowest[self._numbers(inputs)]
+    group = self.group
+    if isinstance(group, by_length): lowest = lowest.min(0)
+    elif group is not None:
+        lowest = lowest[group_numbers(group, inputs, self.guarantees)]
     everything = self.everything(inputs)
     if everything.any(): # no score is 1: nothing to search
         lowest = np.where(everything[:, None], 1., lowest)
     table = self.searcher.find(
         self.model, inputs, lowest - self.margin, progress=progress, **kwargs)
-    if by_edges: table = self.narrowed(table)
+    if isinstance(group, by_length): table = self.narrowed(table)
     if not self.nonempty: return table
     return fill_empty(self, table, inputs, progress=progress, **kwargs)
 
@@ -493,22 +485,17 @@ def narrowed(self:Procedure,
         "sets with max_lines are searched at their own threshold: a lower one stops at "
         "shorter lines, so no table of it holds theirs; use predict")
     own = self.thresholds
-    if self.group is not None: own = own[self._row_groups(table, inputs)]
+    if self.group is not None:
+        own = own[_row_groups(self, table.length, table.owner, inputs)]
     passes = self.searcher.row_scores(table) >= own - self.margin
     return table.select(np.all(passes, axis=1))
 
-# %% ../../nbs/procedures/02_procedure.ipynb #0f34a560
-@patch
-def _numbers(self:Procedure, inputs):
-    "[n] number of the group of each input"
-    assert callable(self.group) # by_length makes groups of answers
-    return group_numbers(self.group, inputs, self.guarantees)
-
-@patch
-def _row_groups(self:Procedure, table, inputs):
-    "[R] number of the group of each hypothesis"
-    if isinstance(self.group, by_length): return self.group.of(table.length)
-    return self._numbers(inputs)[table.owner]
+# %% ../../nbs/procedures/02_procedure.ipynb #0f34a561
+def _row_groups(cp, lengths, owner, inputs):
+    "[R] number of the group of each row, of its length or its input; 0 without groups"
+    if cp.group is None: return 0
+    if isinstance(cp.group, by_length): return cp.group.of(lengths)
+    return group_numbers(cp.group, inputs, cp.guarantees)[owner]
 
 # %% ../../nbs/procedures/02_procedure.ipynb #44279af3
 @patch
@@ -538,7 +525,7 @@ def sets(self:Procedure,
     p_values, everything = None, np.zeros(len(inputs), bool)
     if self._found: everything = self.everything(inputs)
     if self.nested and self._found:
-        group = 0 if self.group is None else self._row_groups(table, inputs)
+        group = _row_groups(self, table.length, table.owner, inputs)
         scores = self.searcher.row_scores(table)[:, 0] + self.margin
         p_values = group_p_values(self._found, scores, group)
     found = prediction_sets(table, self.model, inputs, p_values)
@@ -578,24 +565,22 @@ def p_values(self:Procedure,
     if now.probe: now.probe.look(now.model)
     owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
     texts, p = [text for several in candidates for text in several], np.empty(0)
-    if texts: p = now._text_p_values(inputs, owner, texts, **kwargs)
+    if texts: p = _text_p_values(now, inputs, owner, texts, **kwargs)
     found = [p[owner == i] for i in range(len(inputs))]
     return found[0] if one else found
 
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003z
-@patch
-def _text_p_values(self:Procedure, inputs, owner, texts, **kwargs):
+def _text_p_values(cp, inputs, owner, texts, **kwargs):
     "[T] from scores made as in calibration"
-    pairs, group = self.read(take(inputs, owner), texts), 0
-    lengths = target_lengths(pairs.ids, self.model.end_token_id)
-    if isinstance(self.group, by_length): group = self.group.of(lengths)
-    elif self.group is not None: group = self._numbers(pairs.inputs)
-    scores = self.scores(pairs, **kwargs)[0][:, 0] + self.margin
-    p = group_p_values(self.found, scores, group)
-    if self.canonicalize is None or self.by_class: return p
-    sets = self.predict(inputs) # the candidate may be there in another spelling
+    pairs = cp.read(take(inputs, owner), texts)
+    lengths = target_lengths(pairs.ids, cp.model.end_token_id)
+    group = _row_groups(cp, lengths, owner, inputs)
+    scores = cp.scores(pairs, **kwargs)[0][:, 0] + cp.margin
+    p = group_p_values(cp.found, scores, group)
+    if cp.canonicalize is None or cp.by_class: return p
+    sets = cp.predict(inputs) # the candidate may be there in another spelling
     for t, (s, text) in enumerate(zip(take(sets, owner), texts)):
-        form = self.canonicalize(text)
+        form = cp.canonicalize(text)
         if form in getattr(s, "keys", ()): # an abstention has none
             p[t] = max(p[t], s.p_values[s.keys.index(form)])
     return p
@@ -663,16 +648,6 @@ def load(
         "known: import the module that defines it first")
     return kind.load(folder, model, **options)
 
-# %% ../../nbs/procedures/02_procedure.ipynb #86d75188
-@patch
-def _fit_again(self:Calibration, found):
-    "What was found, at the coverage of now, from the scores that were kept"
-    def fit(label, one):
-        new = self.fit_group(label, _all_scores(one)[:, None], len(found))
-        same = replace(new.guarantee, population=one.guarantee.population)
-        return new._replace(guarantee=same)
-    return {label: fit(label, one) for label, one in found.items()}
-
 # %% ../../nbs/procedures/02_procedure.ipynb #86d7518z
 _Kind = TypeVar("_Kind", bound=ModelCalibration)
 
@@ -682,8 +657,7 @@ def at_coverage(
 )->_Kind: # A copy; itself where it kept no scores, or bounds another risk
     "A strict calibration at another coverage, from the scores that it kept"
     if not isinstance(cp, Calibration) or not cp.nested or cp.alpha is None: return cp
-    cp.guarantees # an error before calibration
-    other = copy(cp)
+    other, found = copy(cp), cp.found
     other.alpha, other.strict = one_risk(coverage=coverage), True
-    other._found = other._fit_again(cp._found)
+    other._found = fit_again(other, found)
     return other

@@ -95,8 +95,6 @@ class Calibration(ModelCalibration):
         n: Calibration pairs
         groups: Groups that share the risk of the confidence
         steps: Scores of a pair; None: those of the procedure"""
-    def _delta(self, groups):
-        """Risk of a confidence bound, shared by all groups"""
     def fit_group(self, label: Hashable, scores: np.ndarray, groups: int) -> Calibrated:
         """Thresholds of one group, and what they guarantee
 
@@ -118,8 +116,6 @@ class Calibration(ModelCalibration):
     @property
     def calibration_scores(self) -> np.ndarray:
         """Scores that calibrated, rising in each group; −∞ for targets that no set can hold"""
-    def _fit_again(self, found):
-        """What was found, at the coverage of now, from the scores that were kept"""
 
 class Procedure(Calibration):
     """A conformal procedure over an autoregressive model"""
@@ -169,10 +165,6 @@ class Procedure(Calibration):
 
         table: Decoded with thresholds that are at most these
         inputs: [n] what was asked, where groups are of inputs"""
-    def _numbers(self, inputs):
-        """[n] number of the group of each input"""
-    def _row_groups(self, table, inputs):
-        """[R] number of the group of each hypothesis"""
     def best_rows(self, inputs: Sequence, **kwargs) -> Hypotheses:
         """The most probable sequence of each input, for a set that would be empty
 
@@ -206,8 +198,6 @@ class Procedure(Calibration):
 
         inputs: [n] inputs; or one text
         candidates: [n] lists of texts, some for each input; or those of the one"""
-    def _text_p_values(self, inputs, owner, texts, **kwargs):
-        """[T] from scores made as in calibration"""
     def evaluate(self, inputs: Any, targets: Sequence | torch.Tensor | None = None, **kwargs) -> Any:
         """Predict test inputs and compare with their targets, by class with `canonicalize`
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .saving import Calibrated
 from ..theory.checks import check_risk
-from ..theory.groups import by_length
+from ..theory.groups import by_length, shared_confidence
 from ..theory.guarantee import Guarantee
 from ..theory.risk import StepLosses, learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
 
@@ -342,7 +342,7 @@ def fit_losses(
 def _fit_group(cp, best, losses, groups):
     "The threshold of a group, and what it promises"
     event, risk = risk_event(shares_of(cp), cp.most)
-    sure = None if cp.confidence is None else float(1 - cp._delta(groups))
+    sure = cp.confidence and float(shared_confidence(cp.confidence, groups))
     t, n = fit_risks(losses, shares_of(cp), sure)
     if t == -np.inf and "size" in losses: raise ValueError(
         f"no threshold passes the tests of {n} pairs: ask for less, or take more pairs")

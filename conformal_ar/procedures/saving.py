@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'UNIT', 'Calibrated', 'calibration_file', 'checksum', 'write_calibration',
-           'read_calibration', 'function_name', 'saved_fields', 'fingerprint_of_model', 'same_function', 'restored',
-           'saved_class', 'shipped_calibrations', 'read_shipped', 'is_shipped', 'model_notes', 'read_notes',
+           'read_calibration', 'function_name', 'saved_fields', 'fingerprint_of_model', 'same_function', 'fit_again',
+           'restored', 'saved_class', 'shipped_calibrations', 'read_shipped', 'is_shipped', 'model_notes', 'read_notes',
            'pack_scores', 'unpack_scores']
 
 # %% ../../nbs/procedures/08_saving.ipynb #e60dde81
 import json
 import re
 import warnings
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
@@ -35,6 +36,12 @@ class Calibrated(NamedTuple):
     guarantee:Guarantee   # What it guarantees
     coverable:int         # Pairs whose target a set can hold at all
     scores:np.ndarray=np.empty(0) # Finite calibration scores, rising, for p-values
+
+    @property
+    def all_scores(self):
+        "[n_cal] rising; −∞ for targets that no set can hold"
+        lost = self.guarantee.n_cal - len(self.scores)
+        return np.append([-np.inf]*lost, self.scores)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE, FORMAT = "conformal.json", 5 # of the file
@@ -217,6 +224,18 @@ def _functions(path, kind, saved, options):
     found = {f: same_function(path, f, saved[f], given[f]) for f in given}
     return {name: f for name, f in found.items() if f is not None}
 
+# %% ../../nbs/procedures/08_saving.ipynb #86d75188
+def fit_again(
+    cp:Any,     # A procedure at the coverage of now
+    found:dict, # Label of each group to its Calibrated, with scores
+)->dict: # The same at this coverage
+    "What was found, from the scores that were kept"
+    def fit(label, one):
+        new = cp.fit_group(label, one.all_scores[:, None], len(found))
+        same = replace(new.guarantee, population=one.guarantee.population)
+        return new._replace(guarantee=same)
+    return {label: fit(label, one) for label, one in found.items()}
+
 # %% ../../nbs/procedures/08_saving.ipynb #2985c91e
 def restored(
     cls:type,        # Procedure, or a kind of it
@@ -249,7 +268,7 @@ def restored(
     with warnings.catch_warnings(): # calibrate gave them
         warnings.simplefilter("ignore")
         again = cp.nested and cp.alpha is not None and part_of != "weighted"
-        cp._found = cp._fit_again(found) if again else found # weights are in the notes
+        cp._found = fit_again(cp, found) if again else found # weights are in the notes
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb

@@ -24,6 +24,7 @@ from ..search.beams import beam_search
 from ..search.sets import Hypotheses, best_per_input, target_rows
 from ..theory.checks import check_count
 from ..theory.conformal import conformal_rank
+from ..theory.groups import shared_confidence
 from ..theory.guarantee import Guarantee, clopper_pearson_lower
 from ..theory.tolerance import check_feasible
 
@@ -141,10 +142,10 @@ def fit_group(self:ConformalBeamSubsets, label:Hashable, scores:np.ndarray, grou
 def _times_share(self:ConformalBeamSubsets, n, inside, k, groups):
     "The coverage within the beam, times a bound on the share of targets there"
     within, sure = 1 - k/(inside + 1), self.confidence is not None
-    risk = self._delta(2*groups if sure else groups) # half for each of two bounds
-    share = clopper_pearson_lower(inside, n, risk)
+    each = shared_confidence(self.confidence or 0.95, 2*groups if sure else groups)
+    share = clopper_pearson_lower(inside, n, 1 - each) # one of two bounds
     if not sure: return Guarantee(within*share, "post-hoc", n, k, 0.95)
-    if k: within = Guarantee.exact(inside, k).lower_bound(1 - risk)
+    if k: within = Guarantee.exact(inside, k).lower_bound(each)
     return Guarantee(within*share, "pac", n, k, self.confidence)
 
 # %% ../../nbs/procedures/05_subsets.ipynb #bbcd6c2c

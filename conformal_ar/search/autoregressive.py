@@ -200,7 +200,11 @@ def check_inputs(
         raise TypeError(f"{name} are a table; give one of its columns")
     if isinstance(inputs, (set, frozenset)):
         raise TypeError(f"{name} are a set, which has no order: give a list")
-    if not isinstance(inputs, (np.ndarray, torch.Tensor)):
+    if hasattr(inputs, "to_pylist"): inputs = inputs.to_pylist() # of Arrow
+    axes = inputs.ndim if isinstance(inputs, (np.ndarray, torch.Tensor)) else 0
+    if axes > 1 and getattr(inputs.dtype, "kind", "") in ("O", "U"): raise TypeError(
+        f"{name} are a table of {axes} axes: give a column, such as inputs[:, 0]")
+    if not axes:
         try: each = iter(inputs)
         except TypeError: raise TypeError(f"{name} must be a list, such as of texts, "
             f"not {inputs!r:.60}, of type {type(inputs).__name__}") from None
