@@ -23,7 +23,7 @@ from transformers.utils import logging
 from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, SMALL, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
-from .texts import Ids, ModelTokenizer, Texts, check_tokens, own_tokenizer, shipped_models
+from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
@@ -45,6 +45,7 @@ class HFModel(Texts):
         dtype:torch.dtype|None=None # Of weights, converted in place; None: as is
     ):
         check_pair(model, tokenizer)
+        check_steady(tokenizer)
         self._check_kind(model)
         small = sum(p.numel() for p in model.parameters()) <= SMALL
         small = small and model.device.type == "cpu" # where nobody has put it elsewhere
@@ -265,6 +266,27 @@ def shipped_folder(
     raise FileNotFoundError(f"the weights of {name} do not come with the package: put "
                             f"{at}/{name}/model.safetensors into {folder}")
 
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d5
+def check_place(name:str|Path): # Of a model
+    "`OSError` for a file, and for a path that leads nowhere, which no hub is asked for"
+    path = Path(name)
+    if path.is_file(): raise NotADirectoryError(
+        f"{name} is a file, and a model is a folder, with its configuration and "
+        f"tokenizer{f': give {path.parent}'*(path.parent/'config.json').is_file()}")
+    if not path.exists() and re.search(r"^[.~/]|\\|/.*/", str(name)): # no id of a hub
+        raise FileNotFoundError(f"{name}: no such folder")
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d6
+def base_of(folder:str|Path)->str|None: # None where it holds no adapter
+    "The model to which an adapter in a `folder` belongs; `OSError` where it names none"
+    path = Path(folder)/"adapter_config.json"
+    if not path.is_file(): return None
+    says = json.loads(path.read_text(encoding="utf-8"))
+    base = says.get("base_model_name_or_path") if isinstance(says, dict) else None
+    if not base: raise OSError(f"{path} names no base_model_name_or_path, to which its "
+                               "weights would belong")
+    return base
+
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
 def _size_needed(path):
     "Bytes that a file of weights must have"
@@ -278,11 +300,22 @@ def _size_needed(path):
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
-    "`OSError` for files of a folder that are pointers of Git LFS, or were cut off"
-    if (Path(folder)/"adapter_config.json").exists() and not find_spec("peft"):
-        raise OSError(f"{folder} has weights of an adapter, such as LoRA: pip install "
-                      "peft, and merge them into the model")
-    for path in sorted(Path(folder).iterdir()):
+    """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
+    Also for an adapter beside whole weights"""
+    files = sorted(Path(folder).iterdir())
+    for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
+        if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
+    if any(path.name == "adapter_config.json" for path in files):
+        whole = [p.name for p in files if re.match(r"(pytorch_)?model\b", p.name)]
+        if whole: raise OSError(
+            f"{folder} has weights of an adapter beside whole ones, {whole[0]}, on "
+            "which it would be put, also where it is in them already: remove "
+            "adapter_config.json if it is, else give the whole a folder of its own")
+        if not find_spec("peft"): raise OSError(
+            f"{folder} has weights of an adapter, such as LoRA: pip install peft, and "
+            "merge them into the model")
+        base_of(folder)
+    for path in files:
         if path.suffix not in (".safetensors", ".json", ".model"): continue
         with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
         if pointer: raise OSError(
@@ -291,8 +324,6 @@ def check_folder(folder:str|Path): # Of a model
         if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
                           "it again")
-    if why := damaged_json(folder, "generation_config.json"): # else left out, unsaid
-        raise OSError(f"{folder}: {why}")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d4
 def damaged_json(folder:str|Path, names:str="*.json")->str: # Empty for none
@@ -303,20 +334,27 @@ def damaged_json(folder:str|Path, names:str="*.json")->str: # Empty for none
     return ""
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
-def check_loaded(name:str, found:dict): # What from_pretrained says of its loading
-    """`OSError` for weights that were not loaded, and would be random.
-    A warning for those that a model has no place for"""
+def check_loaded(
+    name:str,   # Of the model
+    found:dict, # What from_pretrained says of its loading
+    adapter:bool=False # Are weights of an adapter among them?
+):
+    """`OSError` for weights that were not loaded, and would be random, or were left out
+    of an adapter. A warning for those that a model has no place for"""
     missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
-    if others and not missing: warn_caller(
-        f"{name}: {len(others)} weights have no place in the model, such as "
-        f"{others[0]}: does its configuration name too few layers?")
+    why = "does its configuration name too few layers?"
+    if adapter: why = ("does adapter_config.json name other target_modules or layers? "
+                       "Load it by peft, and save what merge_and_unload() gives")
+    if others and not missing:
+        said = (f"{name}: {len(others)} weights have no place in the model, such as "
+                f"{others[0]}: {why}")
+        if adapter: raise OSError(said)
+        warn_caller(said)
     if not missing: return
     more = (f"; {len(others)} others have no place, such as {others[0]}: it is of "
             "another kind, or was wrapped by torch.compile or DataParallel when saved"
             ) if others else ""
-    if any("lora_" in w for w in missing): more = (
-        "; they are of an adapter of a kind that transformers does not load, such as "
-        "DoRA: load it by peft, and save what merge_and_unload() gives")
+    if adapter: more = f"; its kind may be one that transformers lacks, as DoRA; {why}"
     raise OSError(f"{name}: {len(missing)} weights are missing and would be random: "
                   f"{', '.join(missing[:3])}{', …'*(len(missing) > 3)}{more}")
 
@@ -329,6 +367,50 @@ def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
     if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
         raise OSError(f"{folder} has no tokenizer: put it there by "
                       "tokenizer.save_pretrained")
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d8
+def within(folder:str|Path)->str: # Empty for none
+    "Which folders within a `folder` hold a model, as Trainer and the hub's cache do it"
+    names = "config.json", "adapter_config.json"
+    found = {path.parent for name in names for depth in ("*/", "*/*/")
+             for path in Path(folder).glob(depth + name)}
+    def numbers(path): return [int(n) for n in re.findall(r"\d+", path.name)]
+    some = [str(path) for path in sorted(found, key=lambda p: (numbers(p), p))]
+    return f": models are in {', '.join(some[-3:])}" if some else ""
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4d7
+OTHERS = r".*\.(gguf|h5|msgpack|pth?|ckpt|onnx)$"
+
+def why_not_loaded(
+    folder:str|Path, # Or what was asked of the hub
+    e:Exception # Of the library
+)->str:
+    "What is wrong with a `folder` that the library could not load"
+    why, folder = str(e).strip() or type(e).__name__, Path(folder)
+    sizes, first = "ignore_mismatched_sizes" in why, why.partition("\n")[0]
+    if why.startswith("Unrecognized configuration class"): # the list is long
+        return "it is of another kind: try HFCausal, or HFSeq2Seq"
+    if folder.is_dir() and (damaged := damaged_json(folder)): return damaged
+    if base := base_of(folder):
+        what = f"it holds an adapter, such as LoRA, of {base}"
+        if sizes: return (f"{what}: the weights of the one have other sizes than those "
+            "of the other, or than adapter_config.json says; was the vocabulary "
+            "resized? Save what merge_and_unload() gives")
+        if isinstance(e, KeyError): return f"{what}, of a kind that peft lacks: {first}"
+        if not isinstance(e, OSError):
+            return f"{what}, which cannot be put on it: {first}"
+        return f"{what}: that base model and a tokenizer must be found, too; {first}"
+    if sizes: return "its weights have other sizes than its configuration says"
+    if not folder.is_dir(): return why
+    if not (folder/"config.json").is_file(): return "it has no config.json" + within(
+        folder)
+    if "no file named" not in why: return why
+    names = sorted(path.name for path in folder.iterdir())
+    other = [f", but {n}, of another library" for n in names if re.match(OTHERS, n)]
+    if not any(n.startswith("pytorch_model") for n in names):
+        return f"it has no model.safetensors{''.join(other[:1])}"
+    return ("it has no model.safetensors: use_safetensors=None loads pickled weights, "
+            "which can run code")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)
@@ -343,7 +425,7 @@ def from_pretrained(cls:HFModel,
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
-    folder = shipped_folder(name)
+    check_place(folder := shipped_folder(name))
     both = dict(trust_remote_code=trust_remote_code, revision=revision)
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     weights |= both | (model_kwargs or {}) | dict(output_loading_info=True)
@@ -353,23 +435,14 @@ def from_pretrained(cls:HFModel,
             model, found = cls.auto.from_pretrained(folder, **weights)
             tokenizer = own_tokenizer(folder)
             if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
-    except (OSError, ValueError, RuntimeError, TypeError) as e:
-        why = here and damaged_json(folder) or str(e)
-        if "no file named model.safetensors" in why: why = (
-            "it has no model.safetensors: use_safetensors=None loads pickled weights, "
-            "which can run code")
-        if here and (Path(folder)/"adapter_config.json").exists(): why = (
-            "it holds an adapter, such as LoRA: its base model and a tokenizer must be "
-            f"found, too; {why.splitlines()[0]}")
-        if why.startswith("Unrecognized configuration class"): # the list is long
-            why = "it is of another kind: try HFCausal, or HFSeq2Seq"
-        if "ignore_mismatched_sizes" in why: # a report is logged above
-            why = "its weights have other sizes than its configuration says"
+    except ImportError: raise # names what to install
+    except Exception as e:
+        why = why_not_loaded(folder, e)
         raise OSError(f"cannot load {str(name)!r}: it is neither a model of this "
             f"package ({', '.join(shipped_models())}), nor a folder with a model and a "
             "tokenizer, nor a model on the hub that "
             f"{cls.auto.__name__} can load ({why})") from e
-    check_loaded(name, found)
+    check_loaded(name, found, bool(getattr(model, "peft_config", None)))
     if here: check_words(folder, tokenizer)
     return cls(model, tokenizer, device=device, **kwargs)
 

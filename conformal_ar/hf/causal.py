@@ -6,10 +6,13 @@
 __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 
 # %% ../../nbs/hf/06_causal.ipynb #aac0c076
+import json
 import re
+from difflib import get_close_matches
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +20,7 @@ from fastcore.basics import patch
 from jinja2 import TemplateError
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedTokenizerBase
 
-from .adapter import HFModel
+from .adapter import HFModel, base_of, check_place, within
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, has_onnx, open_compiled
 from .precision import choose_device, is_exact
@@ -26,44 +29,104 @@ from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/06_causal.ipynb #9901120f
+MARK = "\ue000" # of no language
+
+def marked(x, texts:list):
+    "Messages or parts `x` with marks around what is asked, which `texts` gets"
+    if isinstance(x, list): return [marked(o, texts) for o in x]
+    if isinstance(x, str):
+        texts.append(x)
+        return MARK + x + MARK
+    if not isinstance(x, dict) or x.get("role") in ("system", "assistant"): return x
+    return {k: marked(v, texts) if k in ("content", "text") else v
+            for k, v in x.items()}
+
+def in_parts(message:dict)->dict:
+    "A `message` whose text is a part of its content"
+    text = message["content"]
+    return {**message, "content": [dict(type="text", text=text)]} if isinstance(
+        text, str) else message
+
+# %% ../../nbs/hf/06_causal.ipynb #99011210
+def prompt_of(
+    render:Callable, # From messages to a prompt
+    messages:list    # Of dicts with role and content
+)->str:
+    "The prompt of `messages`, with all that is asked; `ValueError` where it would lack"
+    why = ""
+    for said in (messages, [*map(in_parts, messages)]):
+        texts = []
+        try: prompt, shown = render(said), render(marked(said, texts))
+        except (TemplateError, TypeError, ValueError, LookupError) as e:
+            why = why or f"its chat template says: {e}"
+            continue
+        written = [{t, json.dumps(t, ensure_ascii=False)[1:-1]} for t in texts]
+        lost = [t for t, ways in zip(texts, written)
+                if not any(MARK + way + MARK in shown for way in ways)]
+        if not lost: return prompt
+        why = why or (f"its chat template leaves out what is asked, {lost[0]!r:.60}: "
+                      "give chat=False and whole prompts, or another template")
+    raise ValueError(why)
+
+# %% ../../nbs/hf/06_causal.ipynb #99011211
+def is_message(m)->bool:
+    "Has `m` a role and a content, a user's a text or parts with one each?"
+    if not isinstance(m, dict) or not {"role", "content"} <= {*m}: return False
+    if m["role"] != "user" or isinstance(m["content"], str): return True
+    parts = m["content"] if isinstance(m["content"], list) else []
+    return bool(parts) and all(isinstance(p, dict) and isinstance(p.get("text"), str)
+                               for p in parts)
+
 def chat_prompts(
     tokenizer:PreTrainedTokenizerBase, # With a chat template
     inputs:list, # Texts of a user, or lists of messages
-    **options # Of the template, such as enable_thinking; date_string in place of today
+    **options # Of the template, as `chat_options` has them
 )->list: # Of texts
     """The prompts that a chat template makes; `TypeError` for what is no message.
-    `ValueError` for messages that the template refuses"""
-    def whole(m): return isinstance(m, dict) and {"role", "content"} <= {*m}
-    if "date_string" in options: # in place of the clock
-        date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
-        options["chat_template"] = date + tokenizer.get_chat_template()
+    `ValueError` for messages that the template refuses, or leaves out"""
     options |= dict(tokenize=False, add_generation_prompt=True)
+    def render(messages): return tokenizer.apply_chat_template(messages, **options)
     prompts = []
     for i, x in enumerate(inputs):
         if isinstance(x, str): x = [dict(role="user", content=x)]
-        if not (isinstance(x, list) and x and all(map(whole, x))): raise TypeError(
+        if not (isinstance(x, list) and x and all(map(is_message, x))): raise TypeError(
             f"input {i} is neither a text nor a list of messages with role and "
-            f"content: {x!r:.60}")
-        try: prompts.append(tokenizer.apply_chat_template(x, **options))
-        except TemplateError as e:
-            raise ValueError(f"input {i}: its chat template says: {e}") from None
+            f"content, a text: {x!r:.60}; one such list is one input of a list")
+        try: prompts.append(prompt_of(render, x))
+        except ValueError as e: raise ValueError(f"input {i}: {e}") from None
     return prompts
 
 # %% ../../nbs/hf/06_causal.ipynb #c8ac3b32
 def chat_options(
     tokenizer:"ModelTokenizer", # Of the model
     chat:bool|dict # Put inputs into its chat template? Or the template's arguments
-)->dict: # The arguments
-    "Arguments of a chat template; `ValueError` where it would write today's date"
-    options, there = (chat if isinstance(chat, dict) else {}), tokenizer.chat_template
-    if chat is False or chat is None: return options
-    if not there: raise ValueError(
+)->dict|None: # The arguments, and the template; None: into none
+    """Arguments of a chat template; `ValueError` for those that it does not use.
+    Also where it would write today's date"""
+    if chat is False or chat is None: return None
+    if not isinstance(chat, (bool, dict)): raise TypeError(
+        f"chat is True, False or a dict of the template's arguments, not {chat!r:.60}")
+    if not tokenizer.chat_template: raise ValueError(
         "the tokenizer has no chat template, which chat=True needs: set "
         "tokenizer.chat_template, or give whole prompts")
-    if "strftime_now" in str(there) and "date_string" not in options: raise ValueError(
+    options = {} if chat is True else {**chat}
+    named = options.pop("chat_template", None), options.get("tools")
+    there, clock = tokenizer.get_chat_template(*named), "strftime_now"
+    if clock in there and "date_string" not in options: raise ValueError(
         "the chat template writes today's date into every prompt, and a calibration "
         'would hold for a day: give one, chat=dict(date_string="26 Jul 2024")')
-    return options
+    words = {*re.findall(r"\w+", there), *["date_string"]*(clock in there)}
+    ours = {*signature(tokenizer.apply_chat_template).parameters, "messages"}
+    for name in options:
+        if name in ours - {"tools", "documents"}: raise ValueError(
+            f"{name} in chat=dict(...) is set by the adapter: leave it out")
+        near = get_close_matches(name, words, 1)
+        if name not in words: raise ValueError(f"the chat template does not use {name}"
+            f", given by chat=dict(...){f': is it {near[0]}?' if near else ''}")
+    if "date_string" in options: # in place of the clock
+        date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
+        there = date + there
+    return dict(options, chat_template=there)
 
 # %% ../../nbs/hf/06_causal.ipynb #34590c11
 class PromptTexts(Texts): "Prompts and what follows them, as ids"
@@ -84,7 +147,7 @@ class HFCausal(PromptTexts, HFModel):
         dtype:torch.dtype|None=None, # Of weights, converted in place; None: as is
         chat:bool|dict=False # Put inputs into the chat template? Or its arguments
     ):
-        self.chat = chat
+        self.chat = False if chat is None else chat
         super().__init__(model, tokenizer, device, dtype)
 
     def _check_kind(self, model):
@@ -120,8 +183,8 @@ def _ids(self:PromptTexts, texts, target=False):
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03
 @patch
 def _texts(self:PromptTexts, inputs):
-    if self.chat is False or isinstance(inputs, str): return inputs
     options = chat_options(self.tokenizer, self.chat)
+    if options is None or isinstance(inputs, str): return inputs
     return chat_prompts(self.tokenizer, inputs, **options)
 
 # %% ../../nbs/hf/06_causal.ipynb #0ce62870
@@ -264,15 +327,22 @@ HFCausal.checks = True
 def _check_known(name):
     "`OSError` for what is neither a folder nor, asked once, a model of the hub"
     from huggingface_hub import HfApi, try_to_load_from_cache
+    check_place(name)
     if Path(name).exists(): return
-    if re.search(r"^[.~/]|\\|/.*/", name): # no id of the hub
-        raise FileNotFoundError(f"{name}: no such folder")
     try:
         if try_to_load_from_cache(name, "config.json"): return
         HfApi().model_info(name, timeout=9)
     except Exception as e: raise OSError(
         f"no folder {name!r}, and the hub does not have it or cannot be asked: "
         f"{str(e).strip().partition(chr(10))[0]}") from None
+
+def _config_at(name):
+    "The configuration of a folder, of the base of an adapter in it, or of the hub"
+    from transformers import AutoConfig
+    own = Path(name, "config.json").is_file() or not Path(name).is_dir()
+    base = name if own else base_of(name)
+    if base: return AutoConfig.from_pretrained(base, trust_remote_code=False)
+    raise FileNotFoundError(f"{name} has no config.json{within(name)}")
 
 # %% ../../nbs/hf/06_causal.ipynb #ced1e6f9
 def model_by_name(
@@ -287,10 +357,7 @@ def model_by_name(
             and choose_device(device).type == "cpu" and has_onnx())
     if fits and (found := open_compiled(name)): return found
     if name not in shipped: _check_known(name)
-    from transformers import AutoConfig
-    config = AutoConfig.from_pretrained(shipped.get(name, name),
-                                        trust_remote_code=False)
-    if config.is_encoder_decoder:
+    if _config_at(shipped.get(name, name)).is_encoder_decoder:
         from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind
     else:
         Kind = HFCausal

@@ -56,7 +56,8 @@ def check_special(ids:dict, size:int): # Name to id or ids; tokens of the model
 # %% ../../nbs/hf/02_supported.ipynb #2bc2e825
 def check_pair(model:torch.nn.Module, tokenizer:"ModelTokenizer"):
     """`TypeError` unless these are a model and a tokenizer, not the names of such.
-    `model` and `tokenizer` of transformers; also where the model predicts no tokens"""
+    `model` and `tokenizer` of transformers; also where it predicts no tokens,
+    or its adapter sees which tokens stand before"""
     for what, x, sign in (("model", model, "config"),
                           ("tokenizer", tokenizer, "eos_token_id")):
         if not hasattr(x, sign): raise TypeError(
@@ -65,6 +66,11 @@ def check_pair(model:torch.nn.Module, tokenizer:"ModelTokenizer"):
     if not model.can_generate(): raise TypeError(
         f"{type(model).__name__} does not predict tokens: load it with "
         "AutoModelForCausalLM or AutoModelForSeq2SeqLM")
+    for adapter in getattr(model, "peft_config", {}).values():
+        if getattr(adapter, "alora_invocation_tokens", None): raise TypeError(
+            "the model's adapter is an aLoRA, whose weights act from its "
+            "alora_invocation_tokens on, which neither transformers nor a step of "
+            "decoding knows of: train a LoRA without them")
 
 # %% ../../nbs/hf/02_supported.ipynb #b993c157
 @runtime_checkable

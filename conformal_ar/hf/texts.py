@@ -107,6 +107,19 @@ def token_ids(
     texts = {"text_target" if target else "text": list(texts)}
     return tokenizer(**texts, truncation=False, verbose=False)["input_ids"]
 
+# %% ../../nbs/hf/11_texts.ipynb #33c81183
+def check_steady(tokenizer:"ModelTokenizer"): # Of the model
+    "`ValueError` for a tokenizer that spells a text now so, now otherwise"
+    inner = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    if p := getattr(inner, "dropout", None): raise ValueError(
+        f"the tokenizer leaves out {p:.3g} of its merges at random (BPE dropout), and "
+        "scores a text otherwise each time: set tokenizer.backend_tokenizer.model."
+        'dropout = None, or "dropout": null in tokenizer.json')
+    text = tokenizer.decode([*range(0, len(tokenizer), 1 + len(tokenizer)//64)])
+    one, *others = token_ids(tokenizer, [text]*4)
+    if any(row != one for row in others): raise ValueError(
+        "the tokenizer spells a text otherwise each time: switch its sampling off")
+
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf29
 def unknown_id(tokenizer:"ModelTokenizer")->int|None: # None where there is none
     "The id of what a `tokenizer` does not know, which may be named within alone"

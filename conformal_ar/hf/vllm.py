@@ -27,7 +27,7 @@ from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase
 
 from .causal import HFCausal
-from .texts import check_tokens
+from .texts import check_steady, check_tokens
 from ..search.autoregressive import real_tokens
 
 # %% ../../nbs/hf/15_vllm.ipynb #752180ef
@@ -275,6 +275,7 @@ class VLLMCausal(HFCausal):
 @patch
 def _check_tokenizer(self:VLLMCausal):
     "Raise where the engine reads a text otherwise than the tokenizer"
+    check_steady(self.tokenizer)
     n = len(self.tokenizer)
     ids = range(0, n, max(1, n//200)) # some 200 of them
     text = self.tokenizer.decode(list(ids), skip_special_tokens=True)

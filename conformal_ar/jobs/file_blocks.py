@@ -149,8 +149,8 @@ def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfc
 @patch
-def rows(self:FileBlocks, line, lines):
-    "The rows of some lines, the first of which is this one"
+def rows(self:FileBlocks, line:int, lines:list)->list: # Of (number, row)
+    "The rows of some `lines`, the first of which is number `line` of the file"
     delimiter = self.delimiter
     if self.plain: rows = enumerate(lines, 1)
     elif delimiter is None: rows = json_rows(lines)

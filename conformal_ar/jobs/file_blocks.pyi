@@ -20,8 +20,8 @@ class FileBlocks:
     def __len__(self) -> int: ...
     def read(self, i: int) -> list:
         """The rows of block `i`; `OSError` where something else is there by now"""
-    def rows(self, line, lines):
-        """The rows of some lines, the first of which is this one"""
+    def rows(self, line: int, lines: list) -> list:
+        """The rows of some `lines`, the first of which is number `line` of the file"""
 
 def open_blocks(path: str | Path, size: int = 1000, plain: bool = False) -> FileBlocks:
     """Find the blocks of a file, in one pass; `ValueError` where there are no rows
