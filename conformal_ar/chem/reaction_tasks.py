@@ -204,7 +204,9 @@ class MoleculesTask(ShownMolecules, Task):
         return check_product(target, **options)
 
     def candidate(self, x, clean, **options):
-        behind = _files().product_of(x.text)
+        behind, text = _files().product_of(x.text), _files().cell_text
+        x = x._replace(columns={c: text(v) if isinstance(v, (str, list)) else v
+                                for c, v in x.columns.items()})
         return super().candidate(x, clean, **options) or behind and self.spell_target(
             x.text, clean, behind, **options) or None
 

@@ -121,19 +121,19 @@ def _mixture(parts):
     parts = [*parts]
     return next((o for o in parts if o.startswith(UNREAD)), ".".join(parts))
 
-def _cell(v):
+def cell_text(v):
     "A cell as text, empty where it says so; a list as a mixture"
-    if isinstance(v, list): return _mixture(filter(None, map(_cell, v)))
+    if isinstance(v, list): return _mixture(filter(None, map(cell_text, v)))
     if isinstance(v, dict): return f"{UNREAD}SMILES are needed, not {json.dumps(v):.60}"
     text = re.sub(_nothing, "", str(v or "").strip())
     if not re.match(r"[\[(]\s*['\"]", text): return text
-    try: return _cell([*ast.literal_eval(text)]) # as pandas writes it
+    try: return cell_text([*ast.literal_eval(text)]) # as pandas writes it
     except (ValueError, SyntaxError, TypeError): return text
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf6
 def named_too(row):
     "Columns beside others of this name with SMILES, such as Base and Base SMILES"
-    there = {c: name for c, name in plain_names(row).items() if _cell(row[c])}
+    there = {c: name for c, name in plain_names(row).items() if cell_text(row[c])}
     names = {c: re.sub("(s|names?)$", "", name) for c, name in there.items()}
     smiles = {name for c, name in names.items() if "smiles" in c.lower()}
     return [c for c in names if names[c] in smiles and "smiles" not in c.lower()]
@@ -158,11 +158,12 @@ def _again(cells):
                   or roles[d] <= roles[c]}
     return found
 
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf8
 def _cells(row):
     "Cells of roles, if something reacts; columns where molecules stand again"
     named = named_too(row)
     cells = {c: text for c in role_columns(row)
-             if c not in named and (text := _cell(row[c]))}
+             if c not in named and (text := cell_text(row[c]))}
     if not any(m[1] in _reacting for m in role_columns(cells).values()): return {}, {}
     again = _again(cells)
     return {c: text for c, text in cells.items() if c not in again}, again
@@ -171,8 +172,8 @@ def _cells(row):
 def join_roles(row:dict, column:str)->dict: # With this column
     "A source, in `column`, from columns of roles of a `row` that has none of its own"
     if not isinstance(row, dict): return row
-    if _cell(own := row.get(column)):
-        return row | {column: _cell(own)} if isinstance(own, list) else row
+    if cell_text(own := row.get(column)):
+        return row | {column: cell_text(own)} if isinstance(own, list) else row
     reacts = any(m[1] in _reacting for m in role_columns(row).values())
     return row | {column: _joined(_cells(row)[0])} if reacts else row
 
@@ -188,14 +189,16 @@ _arrow = r"(?<!-)=?>+|[→⟶⇒]" # of a reaction; -> is a bond
 
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
-    first = [c for c in judged if _cell(x.columns.get(c))][:1] # no other
-    used = _pieces(x.text).union(*(_pieces(_cell(x.columns[c])) for c in first))
+    first = [c for c in judged if cell_text(x.columns.get(c))][:1] # no other
+    used = _pieces(x.text).union(*(_pieces(cell_text(x.columns[c])) for c in first))
     (cells, again), beside = _cells(x.columns), named_too(x.columns)
     notes, told = [], (*first, "side_products")
     if again and _joined(cells) == x.text: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "
         f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")
-    for c, v in ((c, _cell(v)) for c, v in x.columns.items() if c not in told):
+    for c, v in x.columns.items():
+        if c in told: continue
+        v = str(v) if isinstance(v, dict) else cell_text(v)
         new, short, named, more = _new_words(re.sub(_arrow, " . ", v), used)
         if c != "name": short = [w for w in short if len(w) > 1] # a grade, a group
         smiles = new or not more and short
