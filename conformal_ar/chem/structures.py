@@ -158,6 +158,7 @@ def _again(cells):
                   or roles[d] <= roles[c]}
     return found
 
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf8
 def _cells(row):
     "Cells of roles, if something reacts; columns where molecules stand again"
     named = named_too(row)

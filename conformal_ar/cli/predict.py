@@ -362,7 +362,15 @@ def applied_rows(
         f"there is a column {name!r} already: rename it, or leave it out")
     yes = does(table)
     rows = [o | {name: bool(t)} for o, t in zip(table.rows, yes)]
-    return rows, f"{yes.sum():,} of {len(yes):,} {name}"
+    blank, lacks = dict.fromkeys(rows[0] if rows else ()), {*range(len(table))}
+    lacks = sorted(lacks - {*table.owner.tolist()}) # an empty list is an answer, too
+    for n in reversed(lacks):
+        own = {c: v[n] for c, v in table.own.items() if c in blank}
+        at = np.flatnonzero(table.owner > n)
+        rows.insert(int(at[0]) if len(at) else len(yes),
+                    blank | own | {key: table.inputs[n], name: False})
+    said = f"; a row each for {len(lacks):,} inputs without any"*bool(lacks)
+    return rows, f"{yes.sum():,} of {len(yes):,} {name}{said}"
 
 # %% ../../nbs/cli/02_predict.ipynb #0baf07a3
 @answers.command("apply")

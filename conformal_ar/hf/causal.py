@@ -41,6 +41,7 @@ def marked(x, texts:list):
     return {k: marked(v, texts) if k in ("content", "text") else v
             for k, v in x.items()}
 
+# %% ../../nbs/hf/06_causal.ipynb #99011213
 def in_parts(message:dict)->dict:
     "A `message` whose text is a part of its content"
     text = message["content"]
@@ -77,6 +78,7 @@ def is_message(m)->bool:
     return bool(parts) and all(isinstance(p, dict) and isinstance(p.get("text"), str)
                                for p in parts)
 
+# %% ../../nbs/hf/06_causal.ipynb #99011212
 def chat_prompts(
     tokenizer:PreTrainedTokenizerBase, # With a chat template
     inputs:list, # Texts of a user, or lists of messages
@@ -336,6 +338,7 @@ def _check_known(name):
         f"no folder {name!r}, and the hub does not have it or cannot be asked: "
         f"{str(e).strip().partition(chr(10))[0]}") from None
 
+# %% ../../nbs/hf/06_causal.ipynb #ced1e6fb
 def _config_at(name):
     "The configuration of a folder, of the base of an adapter in it, or of the hub"
     from transformers import AutoConfig
