@@ -13,6 +13,7 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
@@ -44,7 +45,7 @@ class Calibrated(NamedTuple):
         return np.append([-np.inf]*lost, self.scores)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
-FILE, FORMAT = "conformal.json", 5 # of the file
+FILE, FORMAT = "conformal.json", 6 # of the file
 LOADABLE = [] # classes whose calibrations are read; each enters where it is defined
 
 def calibration_file(folder:str|Path)->Path:
@@ -120,9 +121,12 @@ def saved_fields(
 )->dict: # What JSON can hold
     "The fields of a calibration"
     cp, edges = procedure, getattr(procedure.group, "edges", None)
+    more = [f for f in cp.functions if f not in ("group", "canonicalize")]
+    named = {s: getattr(cp, s) for s in (*cp.settings, *more)}
     return dict(
         procedure=saved_name(type(cp)), module=type(cp).__module__,
-        settings={s: _plain(s, getattr(cp, s)) for s in cp.settings},
+        settings={s: _plain(v) for s, v in named.items() if not callable(v)},
+        functions={f: function_name(v) for f, v in named.items() if callable(v)},
         group=function_name(cp.group) if edges is None else edges,
         canonicalize=function_name(cp.canonicalize),
         found=[_saved(label, found) for label, found in cp._found.items()],
@@ -137,10 +141,11 @@ def saved_name(kind:type)->str: # Its own, unless it says otherwise
     return vars(kind).get("saved_as", kind.__name__)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fc4d9f95
-def _plain(name, value):
-    "A setting as JSON; risks as text, since their decimal digits count"
-    if "alpha" in name and value is not None: return str(value)
-    if callable(value): return function_name(value)
+def _plain(value):
+    "A setting as JSON; of a fraction its digits count"
+    if isinstance(value, dict): return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (Fraction, Decimal)): return {"fraction": str(Fraction(value))}
+    if isinstance(value, np.floating): return float(str(value)) # 0.1 of float32 is 0.1
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 # %% ../../nbs/procedures/08_saving.ipynb #fae26dd3
@@ -200,10 +205,11 @@ def _check_kind(path, cls, kind, data, part_of):
     return kind
 
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc75
-def _read_setting(name, value):
-    "A setting from JSON; a risk by its digits"
-    if "alpha" not in name or value is None: return value
-    return Fraction(value) if "/" in value else float(value)
+def _read_setting(value):
+    "A setting from JSON"
+    if not isinstance(value, dict): return value
+    if value.keys() == {"fraction"}: return Fraction(value["fraction"])
+    return {k: _read_setting(v) for k, v in value.items()}
 
 def _read_group(saved):
     "Label and calibration of a saved group"
@@ -215,13 +221,16 @@ def _read_group(saved):
 # %% ../../nbs/procedures/08_saving.ipynb #7f74bf0e
 def _functions(path, kind, saved, options):
     "The functions of a saved calibration; an error for what it does not take"
-    others, shipped = options.keys() - {*kind.functions}, shipped_calibrations()
+    needed = saved["functions"] # beside group and canonicalize
+    others = options.keys() - {*kind.functions, *needed}
+    shipped = shipped_calibrations()
     if others: raise TypeError(f"{path} takes no {', '.join(sorted(others))}: only the "
         f"calibrations of the package ({', '.join(shipped)}) have options")
     own = signature(kind.__init__).parameters # ProductSets have a default
     given = {f: own[f].default if f in own else None
-             for f in ("group", "canonicalize")} | options
-    found = {f: same_function(path, f, saved[f], given[f]) for f in given}
+             for f in ("group", "canonicalize")} | dict.fromkeys(needed) | options
+    named = saved["settings"] | saved | needed
+    found = {f: same_function(path, f, named[f], given[f]) for f in given}
     return {name: f for name, f in found.items() if f is not None}
 
 # %% ../../nbs/procedures/08_saving.ipynb #86d75188
@@ -258,8 +267,8 @@ def restored(
         f"{path} was calibrated with another model, tokenizer, rules or masks (or "
         "another dtype), and its guarantee does not carry over: load that model, or "
         "calibrate again")
-    settings = {s: _read_setting(s, v) for s, v in data["settings"].items()}
-    settings |= _functions(path, kind, data | settings, options)
+    settings = {s: _read_setting(v) for s, v in data["settings"].items()}
+    settings |= _functions(path, kind, data, options)
     cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
     cp.probe = checked_probe(path, data["probe"], model)
     if cp.probe: cp.probe.fingerprint = data["fingerprint"]
