@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, writable_folder
+from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -97,11 +97,12 @@ def say_left_out(n, bad, notes, mends={}):
     if n == len(bad): raise NoInput(said)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #e5e09210
-def _target(x, clean, target, task):
+def _target(x, clean, target, task, reading):
     "A target as the model writes it; or several, where several are right"
-    if isinstance(target, list): return [_target(x, clean, t, task) for t in target]
+    if isinstance(target, list):
+        return [_target(x, clean, t, task, reading) for t in target]
     try:
-        if target.strip(): return task.spell_target(x.text, clean, target)
+        if target.strip(): return task.spell_target(x.text, clean, target, **reading)
         raise ValueError("the target is empty")
     except ValueError as e: raise ValueError(f"{e}: mend it, "
         "leaving out a pair because of its target voids the guarantee") from None
@@ -118,13 +119,14 @@ def rows_of(path, columns, task):
         raise ValueError(f"{path}: {said[-1]}") from e
 
 # %% ../../nbs/cli/01_calibrate.ipynb #fe025b7a
-def _file_pairs(path, rows, task, ar):
+def _file_pairs(path, rows, task, ar, reading):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
-    good, *left = sorted_inputs([Input(i, x) for i, (x, _) in rows], ar, task)
-    say_left_out(len(rows), *left)
+    asked = [Input(i, x) for i, (x, _) in rows]
+    good, *left = sorted_inputs(asked, ar, task, **reading)
+    say_left_out(len(rows), *left, task.options)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
-        try: targets.append(_target(x, clean, found[x.line], task))
+        try: targets.append(_target(x, clean, found[x.line], task, reading))
         except ValueError as e: bad[x.line] = e
     if bad: raise all_wrong(f"{path}, line", bad)
     return [clean for _, clean in good], targets
@@ -137,12 +139,14 @@ def check_used_options(data, task, pairs, *columns):
         f"--pairs is for {' and '.join(TASKS)}: of a file all pairs are used")
     check_columns(data not in TASKS and task.is_table(data), *columns)
 
-def pairs_of_file(data, half, n, rows, task, ar):
+def pairs_of_file(data, half, n, rows, task, ar, reading):
     "Inputs and targets, from the rows of a file or of a named task"
-    if rows is not None: return _file_pairs(data, rows, task, ar)
+    if rows is not None: return _file_pairs(data, rows, task, ar, reading)
     from conformal_ar.tasks.shipped import shipped_pairs
     some = shipped_pairs(data, half, n)
-    return some.inputs, some.targets
+    if not any(reading.values()): return some.inputs, some.targets
+    rows = [*enumerate(zip(some.inputs, some.targets), 1)]
+    return _file_pairs(data, rows, task, ar, reading)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4cfa6945
 def _option_users(option):
@@ -254,13 +258,14 @@ Lengths = Annotated[Path|None, cli_option("File of other pairs, whose targets ch
 @app.command()
 @shared_options("data task model pairs input_column target_column device engine",
                 model=(Model, None))
+@with_task_options()
 def calibrate(
     ctx:typer.Context, output:Folder, given:SimpleNamespace,
     procedure:ProcedureChoice="level-sets", coverage:Covered=None,
     step_alpha:StepAlpha=None, beam_alpha:BeamAlpha=None, risk:MostMissed=None,
     fdr:Fdr=None, confidence:Confidence=None, max_candidates:MaxCandidates=None,
     max_lines:MaxLines=None, nonempty:Nonempty=False, width:Width=None,
-    max_len:MaxLen=None, lengths:Lengths=None,
+    max_len:MaxLen=None, lengths:Lengths=None, asked:list=[],
 ):
     "Calibrate a procedure on pairs of input and target"
     from conformal_ar.theory.guarantee import one_risk
@@ -276,6 +281,7 @@ def calibrate(
     check_shares(confidence=confidence, fdr=fdr)
     named = given.task or given.model or data in TASKS
     task, model = task_and_model(given.task, given.model, data)
+    reading, _ = task_options(task, asked)
     _check_len(procedure, max_len, lengths, task, data)
     also = [] if lengths else names[1:] # else those of the lengths
     check_used_options(data, task, given.pairs, names[0], *also)
@@ -284,7 +290,7 @@ def calibrate(
     rows = rows_of(data, names, task)
     ar = load_model(model, given.device)
     n = given.pairs or 1000
-    try: inputs, targets = pairs_of_file(data, 0, n, rows, task, ar)
+    try: inputs, targets = pairs_of_file(data, 0, n, rows, task, ar, reading)
     except NoInput as e:
         if named: raise
         more = f"; the model is {model}, unless --model or --task names another"
@@ -318,13 +324,15 @@ def _results(cp, ev, seconds):
 @app.command()
 @shared_options("calibration data coverage results pairs task model input_column "
                 "target_column device engine")
-def evaluate(ctx:typer.Context, given:SimpleNamespace):
+@with_task_options()
+def evaluate(ctx:typer.Context, given:SimpleNamespace, asked:list=[]):
     "Measure coverage and set sizes on pairs of input and target"
     calibration, data, results = given.calibration, given.data, given.results
     if results: check_file(results, data)
     check_shares(coverage=given.coverage)
     check_there(data)
     task = task_of(calibration, given.task)
+    reading, _ = task_options(task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, given.pairs, *columns)
     rows = rows_of(data, columns, task)
@@ -333,7 +341,8 @@ def evaluate(ctx:typer.Context, given:SimpleNamespace):
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(
         f"{calibration} follows its labels: `update` says what its sets covered")
-    inputs, targets = pairs_of_file(data, 1, given.pairs or 200, rows, task, cp.model)
+    inputs, targets = pairs_of_file(
+        data, 1, given.pairs or 200, rows, task, cp.model, reading)
     start = time.perf_counter()
     ev = cp.evaluate(inputs, targets, progress=True)
     row, said = _results(cp, ev, round(time.perf_counter() - start, 2))

@@ -303,6 +303,39 @@ def names_with(what, key=None):
     found = ((t.name, getattr(t, what)) for t in TASKS.values())
     return " and ".join(t for t, has in found if (has if key is None else key in has))
 
+# %% ../../nbs/cli/00_command_line.ipynb #7e00ef99
+def with_task_options(written=False):
+    "A decorator: a command takes options of tasks, too; those given are its `asked`"
+    names = {} # option to the tasks that have it
+    for task in TASKS.values():
+        for o, of in task.options.items():
+            if of.of_inputs or written: names.setdefault(o, []).append(task)
+    def option(o, of, like):
+        said = f"{of[0].options[o].said} ({', '.join(t.name for t in of)})."
+        return like.replace(name=o, default=False, annotation=Annotated[
+            bool, cli_option(said, f"--{o.replace('_', '-')}")])
+    def decorate(command):
+        @wraps(command)
+        def taking(**given):
+            asked = [o for o in names if given.pop(o)]
+            return command(**given, asked=asked)
+        own = [p for p in signature(command).parameters.values() if p.name != "asked"]
+        own += [option(o, of, own[-1]) for o, of in names.items()]
+        setattr(taking, "__signature__", Signature(own))
+        taking.__annotations__ = {p.name: p.annotation for p in own}
+        return taking
+    return decorate
+
+# %% ../../nbs/cli/00_command_line.ipynb #a93c7451
+def task_options(task, asked):
+    "Options of inputs, and the others that were asked for; an error for odd ones"
+    for o in asked:
+        if o not in task.options: raise ValueError(
+            f"--{o.replace('_', '-')} is for {names_with('options', o)}")
+    of_inputs = [o for o, of in task.options.items() if of.of_inputs]
+    return ({o: o in asked for o in of_inputs},
+            {o: True for o in asked if o not in of_inputs})
+
 # %% ../../nbs/cli/00_command_line.ipynb #541f22d1
 def encode_spellable(ar, targets):
     "Ids of targets and which can be spelt, without the warning that `calibrate` gives"

@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
-from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, shared_options, shortened, task_of, writable_folder
+from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, shared_options, shortened, task_of, task_options, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -209,9 +209,10 @@ Again = Annotated[bool, cli_option("Count labels once more that were counted bef
 # %% ../../nbs/cli/04_entry_point.ipynb #0695d5e3
 @app.command()
 @shared_options("calibration data task model input_column target_column device")
+@with_task_options()
 def update(
     ctx:typer.Context, given:SimpleNamespace, output:Followed=None, step:StepSize=None,
-    again:Again=False,
+    again:Again=False, asked:list=[],
 ):
     "Let level sets follow labels that arrive"
     calibration, data = given.calibration, given.data
@@ -221,6 +222,7 @@ def update(
     check_shares(step=step)
     check_there(data)
     task = task_of(calibration, given.task)
+    reading, _ = task_options(task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, None, *columns)
     rows = rows_of(data, columns, task)
@@ -231,7 +233,7 @@ def update(
             raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
         cp, task = load_calibration(calibration, given.model, given.device, task)
-        pairs = pairs_of_file(data, 1, 200, rows, task, cp.model)
+        pairs = pairs_of_file(data, 1, 200, rows, task, cp.model, reading)
         said = _follow(cp, calibration, pairs, output, step, again)
     typer.echo(said)
 

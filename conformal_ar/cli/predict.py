@@ -8,8 +8,7 @@ __all__ = ['predict', 'column_names']
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os
 from contextlib import contextmanager
-from functools import partial, wraps
-from inspect import Signature, signature
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -23,7 +22,7 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
-from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, writable_folder
+from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
@@ -167,35 +166,6 @@ def _sum_up(records):
     from conformal_ar.jobs.batch_functions import sum_up
     notice(sum_up(records))
 
-# %% ../../nbs/cli/02_predict.ipynb #7e00ef99
-def with_task_options(command):
-    "A command that takes the options of all tasks, too: those given are its `asked`"
-    names = {} # option to the tasks that have it
-    for task in TASKS.values():
-        for o in task.options: names.setdefault(o, []).append(task)
-    @wraps(command)
-    def taking(**given):
-        asked = [o for o in names if given.pop(o)]
-        return command(**given, asked=asked)
-    own = [p for p in signature(command).parameters.values() if p.name != "asked"]
-    for o, of in names.items():
-        said = f"{of[0].options[o].said} ({', '.join(t.name for t in of)})."
-        own.append(own[-1].replace(name=o, default=False, annotation=Annotated[
-            bool, cli_option(said, f"--{o.replace('_', '-')}")]))
-    setattr(taking, "__signature__", Signature(own))
-    taking.__annotations__ = {p.name: p.annotation for p in own}
-    return taking
-
-# %% ../../nbs/cli/02_predict.ipynb #a93c7451
-def task_options(task, asked):
-    "Options of inputs, and the others that were asked for; an error for odd ones"
-    for o in asked:
-        if o not in task.options: raise ValueError(
-            f"--{o.replace('_', '-')} is for {names_with('options', o)}")
-    of_inputs = [o for o, of in task.options.items() if of.of_inputs]
-    return ({o: o in asked for o in of_inputs},
-            {o: True for o in asked if o not in of_inputs})
-
 # %% ../../nbs/cli/02_predict.ipynb #19ee6113
 _further = "".join(f", {o} ({names_with('writers', o)})" for o in
                    dict.fromkeys(o for t in TASKS.values() for o in t.writers))
@@ -218,7 +188,7 @@ Pictures = Annotated[Path|None, cli_option("Folder for a picture of each set, na
     "column candidate, or another that the task names: candidate_in_set, "
     "candidate_p_value, candidate_rank.")
 @shared_options("calibration coverage task model input_column device engine")
-@with_task_options
+@with_task_options(written=True)
 def predict(
     ctx:typer.Context, given:SimpleNamespace, data:Asked=None, text:Text=[],
     output:Sets=None, pictures:Pictures=None, asked:list=[],

@@ -60,7 +60,7 @@ class SelectiveAnswers(ModelCalibration):
             raise ValueError("confidence goes with error, not with fdr")
         if not callable(score) and score not in _scores: raise ValueError(
             f"no score {score!r}: give one of {', '.join(_scores)}, or a function of a "
-            "set. To load, give that function: load(score=...)")
+            "set")
         for name, risk in dict(fdr=fdr, error=error, confidence=confidence).items():
             setattr(self, name, None if risk is None else float(check_risk(risk, name)))
         self.max_len = check_count(max_len, "max_len")

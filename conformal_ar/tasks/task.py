@@ -33,7 +33,7 @@ class TaskOption(NamedTuple):
     said:str     # In the help of a command
     label:str="" # Of the box; empty: there is none
     mends:str="" # Words of an error that it mends
-    of_inputs:bool=True # Does clean_input take it? Else prepare does
+    of_inputs:bool=True # Is it of reading, in all commands? Else of what predict writes
 
 # %% ../../nbs/tasks/00_task.ipynb #7ba7a3b0
 class Pool(Protocol):
