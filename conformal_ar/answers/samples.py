@@ -20,7 +20,7 @@ from ..files.whole_files import input_text
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
 from ..theory.checks import check_count, check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
-from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, losses_at, missed_share, set_apart
+from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
 
 # %% ../../nbs/answers/02_samples.ipynb #77f0acdc
 class SampledSets(AnswerCalibration):
@@ -403,7 +403,7 @@ def evaluate(self:SampledSets,
     else: value = self.best_values(table, drawn) >= least
     n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
-    mean, error = value.mean(), value.std()*(1/n + 1/n_cal)**0.5
-    return Measured(n, float(mean), float(error), float(np.mean([*map(len, sets)])),
+    mean, error = float(value.mean()), loss_error(value, n_cal)
+    return Measured(n, mean, error, float(np.mean([*map(len, sets)])),
                     float(np.mean([s.draws for s in sets])),
                     float(np.mean([s.none for s in sets])), known)

@@ -211,8 +211,9 @@ def build(): # gradio.Blocks
                     "with a probability that you choose: the coverage.")
         with gr.Tabs() as tabs:
             for task in filter(attrgetter("examples"), reversed([*TASKS.values()])):
-                with gr.Tab(task.title, id=task.name): pages[task.name] = _page(
-                    gr, task.name, gr.State((task.name, "")), task, task.app_coverage)
+                with gr.Tab(task.title or task.name, id=task.name):
+                    own, first = gr.State((task.name, "")), task.app_coverage
+                    pages[task.name] = _page(gr, task.name, own, task, first)
             with gr.Tab("Your own", id="own"): _own_page(gr)
         answer_links(gr, blocks, tabs, pages)
         add_routes(gr)

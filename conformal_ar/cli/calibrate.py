@@ -123,7 +123,7 @@ def _file_pairs(path, rows, task, ar, reading):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
     asked = [Input(i, x) for i, (x, _) in rows]
     good, *left = sorted_inputs(asked, ar, task, **reading)
-    say_left_out(len(rows), *left, task.options)
+    say_left_out(len(rows), *left, mends=task.options)
     found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
     for x, clean in good:
         try: targets.append(_target(x, clean, found[x.line], task, reading))

@@ -81,10 +81,11 @@ def _table(rows):
     return markdown_table(shown, _heads)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #a9517bca
-def _chance(coverage, n_cal, n_test):
+def _chance(guarantee, n_test):
     "How far chance moves a measured coverage, in words"
-    se = (coverage*(1 - coverage)/n_test * (n_cal + 1 + n_test)/(n_cal + 2))**0.5
-    few = f"{n_cal:,} calibration and {n_test:,} test pairs" + " are few"*(se > 0.01)
+    coverage, se = guarantee.coverage, guarantee.standard_error(n_test)
+    few = f"{guarantee.n_cal:,} calibration and {n_test:,} test pairs"
+    few += " are few"*(se > 0.01)
     return fill(f"{few}: around a coverage of {coverage:.3f} chance moves the measured "
                 f"one by about ±{se:.3f} (one standard error).", WIDE)
 
@@ -158,7 +159,7 @@ def demo(
     first = sorted(range(len(test)), key=lambda i: not len(sets[i]))[:5]
     form = level.canonicalize or str
     examples = [_example(sets[i], form(test.targets[i])) for i in first]
-    typer.echo("\n".join(["", _table(rows), "", _chance(level.coverage, *sizes), "",
+    typer.echo("\n".join(["", _table(rows), "", _chance(level.guarantee, sizes[1]), "",
         f"Some level sets at a coverage of {level.coverage:g}:", *examples, "",
         f"results.json and coverage.png are in {output}"]))
 

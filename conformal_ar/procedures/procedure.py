@@ -149,9 +149,12 @@ class Procedure(Calibration):
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a55001
 def check_of_texts(model:Autoregressor, canonicalize:Callable|None):
     "`TypeError` unless `model` is one, and `canonicalize` a function or None"
+    methods = "start", "extend", "score", "encode", "decode"
+    parts = *Autoregressor.__annotations__, *methods
     if not isinstance(model, Autoregressor): raise TypeError(
         f"model must be an Autoregressor, not {type(model).__name__}: take "
-        "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer)")
+        "HFSeq2Seq or HFCausal, with from_pretrained(name) or (model, tokenizer); or "
+        f"write {', '.join(p for p in parts if getattr(model, p, None) is None)}")
     if not (canonicalize is None or callable(canonicalize)): raise TypeError(
         f"canonicalize must be a function of a text, or None, not {canonicalize!r}")
 

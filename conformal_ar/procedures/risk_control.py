@@ -18,7 +18,7 @@ from .saving import Calibrated
 from ..theory.checks import check_risk
 from ..theory.groups import by_length, shared_confidence
 from ..theory.guarantee import Guarantee
-from ..theory.risk import StepLosses, learn_then_test, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
+from ..theory.risk import StepLosses, learn_then_test, loss_error, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #471573ff
 def edit_distances(
@@ -220,9 +220,8 @@ class LossEvaluation(NamedTuple):
     @classmethod
     def of(cls, losses:np.ndarray, sizes:np.ndarray, guarantee:Guarantee):
         "From the `losses` [n] and the `sizes` [n] of sets, and their `guarantee`"
-        n, n_cal = len(losses), guarantee.n_cal
-        error = np.std(losses)*(1/n + 1/n_cal)**0.5
-        return cls(n, float(np.mean(losses)), float(error), float(np.mean(sizes)),
+        error = loss_error(losses, guarantee.n_cal)
+        return cls(len(losses), float(np.mean(losses)), error, float(np.mean(sizes)),
                    guarantee)
 
     def __repr__(self):

@@ -393,6 +393,13 @@ def sequence_scores(
     steps = min(max_len, int(target_lengths(ids, ar.end_token_id).max()))
     return prefix_scores(ar, inputs, ids, steps, normalize=False, **kwargs)[:, -1]
 
+# %% ../../nbs/search/00_autoregressive.ipynb #ba0bc6e1
+def tensor_of(found, name, shape="[R, V]"):
+    "What a model gave; `TypeError` that names its method unless it is a tensor"
+    if isinstance(found, torch.Tensor): return found
+    raise TypeError(f"{name} must give log-probabilities as a torch tensor {shape}, "
+                    f"not {type(found).__name__}: take torch.as_tensor(...)")
+
 # %% ../../nbs/search/00_autoregressive.ipynb #8671f3a4
 def stepwise_scores(
     ar:Autoregressor,     # The model
@@ -405,13 +412,13 @@ def stepwise_scores(
         if floor is None or not optional(ar, "takes_floor"): return {}
         return dict(floor=floor[rows, step].cpu())
     state, log_probs = ar.start(inputs, **floor_at(slice(None), 0))
-    targets, device = targets.cpu(), log_probs.device
+    targets, device = targets.cpu(), tensor_of(log_probs, "start").device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
     scores = torch.zeros(targets.shape, dtype=log_probs.dtype)
     rows = torch.arange(len(targets))
     for step in range(targets.shape[1]):
         tokens = to_device(targets[rows, step, None], device)
-        now = log_probs.gather(1, tokens)[:, 0].cpu()
+        now = tensor_of(log_probs, "extend").gather(1, tokens)[:, 0].cpu()
         now = now.masked_fill(~real[rows, step], 0)
         scores[rows, step] = now
         # a search never extends the others

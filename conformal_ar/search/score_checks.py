@@ -12,7 +12,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, check_log_probs, input_length, optional, real_tokens, stepwise_scores, take, target_lengths
+from .autoregressive import Autoregressor, check_log_probs, input_length, optional, real_tokens, stepwise_scores, take, target_lengths, tensor_of
 
 # %% ../../nbs/search/06_score_checks.ipynb #aa9b2745
 def check_distribution(
@@ -110,11 +110,12 @@ def check_adapter(
     ids = ids[rows, :lengths.max()]
     whole = optional(model, "unmasked")
     if not optional(whole, "takes_floor"): # others may give the best tokens only
-        check_distribution(whole.start(asked[:4])[1])
+        check_distribution(tensor_of(whole.start(asked[:4])[1], "start"))
     real = real_tokens(ids.cpu(), model.end_token_id, model.pad_token_id)
     def scored(path, part): # path takes inputs and targets
         targets = ids[part, :lengths[part].max()]
-        found = path(take(asked, part), targets).float().cpu()
+        found = path(take(asked, part), targets)
+        found = tensor_of(found, "score", "[B, L]").float().cpu()
         check_log_probs(found, rows[part])
         impossible = (found == -torch.inf).cumsum(1) > 0 # nobody goes on from there
         found = found.masked_fill(impossible, -torch.inf)

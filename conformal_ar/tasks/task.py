@@ -60,7 +60,7 @@ class TaskShown:
     hint = ""       # HTML: what a list may hold
     fields = ()     # Further boxes for an input
     page = None     # Folder with files for its page
-    label, examples = "Input", {} # of its page; without examples it has none
+    title, label, examples = "", "Input", {} # of its page, if it has examples
     app_coverage = 0.9 # What its page offers at first
     sketcher = None # Name of the file there that draws inputs
 
