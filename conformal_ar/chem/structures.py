@@ -98,7 +98,7 @@ _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
 _role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(?P<number>\d+|[a-e])?")
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
-_nothing = "^([-–—]|(?i:none|neat|n/a)|NA|na)$" # a cell that says so
+_nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so
 _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
 _behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
            r"^(first|second|third|1st|2nd|3rd|other|further)\b") # of a header
@@ -126,8 +126,9 @@ def cell_text(v):
     if isinstance(v, list): return _mixture(filter(None, map(cell_text, v)))
     if isinstance(v, dict): return f"{UNREAD}SMILES are needed, not {json.dumps(v):.60}"
     text = re.sub(_nothing, "", str(v or "").strip())
-    if not re.match(r"[\[(]\s*['\"]", text): return text
-    try: return cell_text([*ast.literal_eval(text)]) # as pandas writes it
+    if not re.match(r"[\[(]\s*(['\"\])]|None)", text): return text
+    commas = re.sub(r"(?<=\S)(['\"])\s+(?=['\"]\S)", r"\1, ", text) # arrays lack them
+    try: return cell_text([*ast.literal_eval(commas)]) # as pandas writes it
     except (ValueError, SyntaxError, TypeError): return text
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf6
@@ -155,7 +156,7 @@ def _again(cells):
         there = len(pieces[c]) > 1 and set().union(*map(pieces.get, parts)) == pieces[c]
         there |= bool(re.search("(?<!-)>[^>]+(?<!-)>", cells[c])) # with its reagents
         found |= {d: c for d in parts if there or len(pieces[d]) > 1
-                  or roles[d] <= roles[c]}
+                  or d not in numbered and roles[d] <= roles[c]}
     return found
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf8

@@ -37,14 +37,14 @@ def marked(x, texts:list):
     if isinstance(x, str):
         texts.append(x)
         return MARK + x + MARK
-    if not isinstance(x, dict) or x.get("role") in ("system", "assistant"): return x
+    if not isinstance(x, dict) or x.get("role") == "assistant": return x
     return {k: marked(v, texts) if k in ("content", "text") else v
             for k, v in x.items()}
 
 # %% ../../nbs/hf/06_causal.ipynb #99011213
 def in_parts(message:dict)->dict:
     "A `message` whose text is a part of its content"
-    text = message["content"]
+    text = message.get("content")
     return {**message, "content": [dict(type="text", text=text)]} if isinstance(
         text, str) else message
 
@@ -71,10 +71,11 @@ def prompt_of(
 
 # %% ../../nbs/hf/06_causal.ipynb #99011211
 def is_message(m)->bool:
-    "Has `m` a role and a content, a user's a text or parts with one each?"
-    if not isinstance(m, dict) or not {"role", "content"} <= {*m}: return False
-    if m["role"] != "user" or isinstance(m["content"], str): return True
-    parts = m["content"] if isinstance(m["content"], list) else []
+    "Has `m` a role and a content or calls, a user's a text or parts with one each?"
+    if not isinstance(m, dict) or "role" not in m: return False
+    if m["role"] != "user": return "content" in m or "tool_calls" in m
+    if isinstance(m.get("content"), str): return True
+    parts = m["content"] if isinstance(m.get("content"), list) else []
     return bool(parts) and all(isinstance(p, dict) and isinstance(p.get("text"), str)
                                for p in parts)
 

@@ -77,12 +77,19 @@ def _parsed(path):
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise corrupt from None
-    if form != FORMAT:
+    if form not in (5, FORMAT):
         advice = "update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"
         raise ValueError(
             f"{path} has format {form}; this version reads {FORMAT}: {advice}")
     if not whole: raise corrupt
-    return data
+    return data if form == FORMAT else _of_five(data)
+
+def _of_five(data):
+    "A file of format 5, where levels were texts and functions stood among settings"
+    levels = {s: float(v) if "/" not in v else dict(fraction=v)
+              for s, v in data.get("settings", {}).items()
+              if "alpha" in s and isinstance(v, str)}
+    return data | dict(functions={}, settings=data.get("settings", {}) | levels)
 
 # %% ../../nbs/procedures/08_saving.ipynb #facc1d87
 def read_calibration(
