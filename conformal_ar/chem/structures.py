@@ -93,9 +93,11 @@ def product_of(text:str)->str: # Empty for none
 ROLES = "reactant", "reagent", "catalyst", "base", "ligand", "additive", "solvent"
 _reacting = (ROLES[0], "substrate", "startingmaterial", "couplingpartner", "component",
              "educt", "precursor", "sm")
-_other = "agent|medium|cosolvent|oxidant|reductant|rgt|sol|cat|catsolv"
+_other = ("agent|medium|co(?:solvent|substrate|reactant)|oxidant|reductant|rgt|sol|cat|"
+          "catsolv")
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
-_role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*(?P<number>\d+|[a-e])?")
+_role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*"
+    r"((\.|duplicated)?(?P<number>\d+|[a-e]))?") # pandas, polars: a second one
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so
