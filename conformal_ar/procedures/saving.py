@@ -86,10 +86,10 @@ def _parsed(path):
 
 def _of_five(data):
     "A file of format 5, where levels were texts and functions stood among settings"
+    settings = data["settings"]
     levels = {s: float(v) if "/" not in v else dict(fraction=v)
-              for s, v in data.get("settings", {}).items()
-              if "alpha" in s and isinstance(v, str)}
-    return data | dict(functions={}, settings=data.get("settings", {}) | levels)
+              for s, v in settings.items() if "alpha" in s and isinstance(v, str)}
+    return dict(functions={}) | data | dict(settings=settings | levels)
 
 # %% ../../nbs/procedures/08_saving.ipynb #facc1d87
 def read_calibration(
