@@ -144,12 +144,12 @@ def named_too(row):
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf7
 _same = f"({'|'.join(sorted({*_reacting} - {'couplingpartner', 'component'}))})"
 
-def _again(cells):
+def _again(cells, columns):
     "Columns whose molecules stand in another, which has no number, too, and that one"
     found, pieces = {}, {c: _pieces(v) - {""} for c, v in cells.items()}
-    names = {c: re.sub(_same, ROLES[0], m[0]) for c, m in role_columns(cells).items()}
+    names = {c: re.sub(_same, ROLES[0], m[0]) for c, m in columns.items()}
     roles = {c: {m[1] for m in re.finditer(_any, name)} for c, name in names.items()}
-    numbered = [c for c, m in role_columns(cells).items() if m["number"]]
+    numbered = [c for c, m in columns.items() if m["number"]]
     def inside(c, d):
         if c == d or d in found or not pieces[d] or None in pieces[d]: return False
         return pieces[d] <= pieces[c]
@@ -163,13 +163,14 @@ def _again(cells):
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf8
 def _cells(row):
-    "Cells of roles, if something reacts; columns where molecules stand again"
+    "Cells of roles, if something reacts; where molecules stand again, or names do"
     named = named_too(row)
     cells = {c: text for c in role_columns(row)
              if c not in named and (text := cell_text(row[c]))}
-    if not any(m[1] in _reacting for m in role_columns(cells).values()): return {}, {}
-    again = _again(cells)
-    return {c: text for c, text in cells.items() if c not in again}, again
+    columns = role_columns(cells)
+    if not any(m[1] in _reacting for m in columns.values()): return {}, {}, named
+    again = _again(cells, columns)
+    return {c: text for c, text in cells.items() if c not in again}, again, named
 
 # %% ../../nbs/chem/09_structures.ipynb #b2549350
 def join_roles(row:dict, column:str)->dict: # With this column
@@ -177,8 +178,9 @@ def join_roles(row:dict, column:str)->dict: # With this column
     if not isinstance(row, dict): return row
     if cell_text(own := row.get(column)):
         return row | {column: cell_text(own)} if isinstance(own, list) else row
-    reacts = any(m[1] in _reacting for m in role_columns(row).values())
-    return row | {column: _joined(_cells(row)[0])} if reacts else row
+    cells = _cells(row)[0]
+    reacts = cells or any(m[1] in _reacting for m in role_columns(row).values())
+    return row | {column: _joined(cells)} if reacts else row
 
 def _joined(cells):
     "A source of cells"
@@ -194,7 +196,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if cell_text(x.columns.get(c))][:1] # no other
     used = _pieces(x.text).union(*(_pieces(cell_text(x.columns[c])) for c in first))
-    (cells, again), beside = _cells(x.columns), named_too(x.columns)
+    cells, again, beside = _cells(x.columns)
     notes, told = [], (*first, "side_products")
     if again and _joined(cells) == x.text: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "

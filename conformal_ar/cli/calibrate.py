@@ -10,7 +10,6 @@ import gzip
 import shutil
 import tempfile
 import time
-import zlib
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ import typer
 
 from .. import own_procedures, procedure_options
 from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
-from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input
+from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
 from ..tasks.task import TASKS
@@ -38,10 +37,8 @@ def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
 
 def copied(file, name, asked):
     "What is read from an open file, that somebody `asked` for, as a file of its own"
-    with file, open(Path(scratch().name)/name, "wb") as to:
-        try: shutil.copyfileobj(file, to)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as e: raise ValueError(
-            f"{asked}: packed, and damaged ({e}): pack it again") from None
+    with file, open(Path(scratch().name)/name, "wb") as to, unpacking(f"{asked}: "):
+        shutil.copyfileobj(file, to)
     return Path(to.name)
 
 def open_inputs(path, column, task, size):

@@ -215,6 +215,13 @@ SHARED = dict(
     input_column=(InputColumn, "input"), target_column=(TargetColumn, "target"),
     device=(Device, None), engine=(EngineChoice, None)) # name to type and default
 
+# %% ../../nbs/cli/00_command_line.ipynb #5ha4ed06
+def signed(function, parameters):
+    "A function that takes any keywords, with the parameters that Typer shall see"
+    setattr(function, "__signature__", Signature(parameters))
+    function.__annotations__ = {p.name: p.annotation for p in parameters}
+    return function
+
 # %% ../../nbs/cli/00_command_line.ipynb #5ha4ed03
 def shared_options(
     names:str, # Of SHARED, between spaces
@@ -233,10 +240,8 @@ def shared_options(
         ctx, *rest = (p.replace(kind=p.KEYWORD_ONLY)
                       for p in signature(command).parameters.values()
                       if p.name != "given")
-        rest = [ctx, *first, *rest, *(p for p in made if p not in first)]
-        setattr(taking, "__signature__", Signature(rest))
-        taking.__annotations__ = {p.name: p.annotation for p in rest}
-        return taking
+        last = (p for p in made if p not in first)
+        return signed(taking, [ctx, *first, *rest, *last])
     return decorate
 
 # %% ../../nbs/cli/00_command_line.ipynb #f5507f26
@@ -320,10 +325,8 @@ def with_task_options(written=False):
             asked = [o for o in names if given.pop(o)]
             return command(**given, asked=asked)
         own = [p for p in signature(command).parameters.values() if p.name != "asked"]
-        own += [option(o, of, own[-1]) for o, of in names.items()]
-        setattr(taking, "__signature__", Signature(own))
-        taking.__annotations__ = {p.name: p.annotation for p in own}
-        return taking
+        more = [option(o, of, own[-1]) for o, of in names.items()]
+        return signed(taking, own + more)
     return decorate
 
 # %% ../../nbs/cli/00_command_line.ipynb #a93c7451

@@ -72,12 +72,17 @@ def check_format(path:str|Path, head:bytes):
     if b"\0" in head[:4]: raise ValueError("UTF-16, or no text: save it in UTF-8")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f000000c
+@contextmanager
+def unpacking(where:str=""):
+    "`ValueError`, which begins with `where`, for what gzip packed and is damaged"
+    try: yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as e:
+        raise ValueError(f"{where}packed, and damaged ({e}): pack it again") from None
+
 def unpacked(path:str|Path)->bytes:
     "The bytes of a file `path`, unpacked where gzip packed them"
     data = Path(path).read_bytes()
-    try: return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (EOFError, OSError, zlib.error) as e:
-        raise ValueError(f"packed, and damaged ({e}): pack it again") from None
+    with unpacking(): return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac3
 def read_lines(path:str|Path)->list: # With their ends

@@ -99,6 +99,20 @@ def chat_prompts(
         except ValueError as e: raise ValueError(f"input {i}: {e}") from None
     return prompts
 
+# %% ../../nbs/hf/06_causal.ipynb #c8ac3b31
+def check_arguments(tokenizer, template, options):
+    "`ValueError` for arguments that a chat template does not use, or the adapter sets"
+    used = {*re.findall(r"\w+", template)}
+    if "strftime_now" in template: used.add("date_string")
+    ours = {*signature(tokenizer.apply_chat_template).parameters, "messages"}
+    for name in options:
+        if name in ours - {"tools", "documents"}: raise ValueError(
+            f"{name} in chat=dict(...) is set by the adapter: leave it out")
+        if name in used: continue
+        near = [f": is it {o}?" for o in get_close_matches(name, used, 1)]
+        raise ValueError(f"the chat template does not use {name}, given by "
+                         f"chat=dict(...){''.join(near)}")
+
 # %% ../../nbs/hf/06_causal.ipynb #c8ac3b32
 def chat_options(
     tokenizer:"ModelTokenizer", # Of the model
@@ -114,18 +128,11 @@ def chat_options(
         "tokenizer.chat_template, or give whole prompts")
     options = {} if chat is True else {**chat}
     named = options.pop("chat_template", None), options.get("tools")
-    there, clock = tokenizer.get_chat_template(*named), "strftime_now"
-    if clock in there and "date_string" not in options: raise ValueError(
+    there = tokenizer.get_chat_template(*named)
+    if "strftime_now" in there and "date_string" not in options: raise ValueError(
         "the chat template writes today's date into every prompt, and a calibration "
         'would hold for a day: give one, chat=dict(date_string="26 Jul 2024")')
-    words = {*re.findall(r"\w+", there), *["date_string"]*(clock in there)}
-    ours = {*signature(tokenizer.apply_chat_template).parameters, "messages"}
-    for name in options:
-        if name in ours - {"tools", "documents"}: raise ValueError(
-            f"{name} in chat=dict(...) is set by the adapter: leave it out")
-        near = get_close_matches(name, words, 1)
-        if name not in words: raise ValueError(f"the chat template does not use {name}"
-            f", given by chat=dict(...){f': is it {near[0]}?' if near else ''}")
+    if options: check_arguments(tokenizer, there, options)
     if "date_string" in options: # in place of the clock
         date = "{% macro strftime_now(how) %}{{ date_string }}{% endmacro %}"
         there = date + there

@@ -187,7 +187,8 @@ def ranks(self:Calibration,
     steps:int|None=None, # Scores of a pair; None: those of the procedure
 )->np.ndarray: # [steps] how many to drop at each step
     "How many scores a calibration may drop; `ValueError` where a step would drop none"
-    sure = self.confidence and shared_confidence(self.confidence, groups)
+    sure = self.confidence
+    if sure is not None: sure = shared_confidence(sure, groups)
     coverage = 1 - check_risk(self.alpha)
     return np.array(plan(coverage, n, steps or self.steps, confidence=sure).ranks)
 

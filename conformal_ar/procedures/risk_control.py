@@ -341,7 +341,8 @@ def fit_losses(
 def _fit_group(cp, best, losses, groups):
     "The threshold of a group, and what it promises"
     event, risk = risk_event(shares_of(cp), cp.most)
-    sure = cp.confidence and float(shared_confidence(cp.confidence, groups))
+    sure = cp.confidence
+    if sure is not None: sure = float(shared_confidence(sure, groups))
     t, n = fit_risks(losses, shares_of(cp), sure)
     if t == -np.inf and "size" in losses: raise ValueError(
         f"no threshold passes the tests of {n} pairs: ask for less, or take more pairs")
