@@ -395,7 +395,11 @@ def task_of(calibration, asked):
     if not is_shipped(name):
         read_calibration(name) # says what is wrong with it, before torch is loaded
         from conformal_ar.procedures.saving import model_notes
-        return task_named(asked) if asked else noted_task(model_notes(name))
+        home = noted_task(noted := model_notes(name))
+        if not asked or asked == home.name: return home
+        if not (home.name or noted["model"]): return task_named(asked) # of Python
+        raise ValueError(f"{name} was calibrated {f'as {home.name}'*bool(home.name)}"
+                         f"{'without a task'*(not home.name)}: leave --task out")
     if asked in (None, name): return task_named(name)
     raise ValueError(f"the calibration is of {name}, but the task is {asked}")
 
@@ -404,6 +408,24 @@ def check_shares(**options):
     from conformal_ar.theory.checks import check_risk
     for name, value in options.items():
         if value is not None: check_risk(value, name)
+
+# %% ../../nbs/cli/00_command_line.ipynb #e507e826
+def noted_options(calibration):
+    "Options that the inputs of a calibration were read with; none of the package's"
+    from conformal_ar.procedures.saving import model_notes
+    return [] if is_shipped(str(calibration)) else model_notes(calibration)["options"]
+
+def read_as(calibration, task, asked):
+    "As task_options, with those of the calibration; what differs is said"
+    noted = noted_options(calibration)
+    own, others = task_options(task, dict.fromkeys([*asked, *noted]))
+    def named(options): return ", ".join(f"--{o.replace('_', '-')}" for o in options)
+    if new := [o for o in noted if o not in asked]: notice(
+        f"{calibration} was calibrated with {named(new)}: inputs are read so here, too")
+    if odd := [o for o in own if own[o] and o not in noted]: notice(
+        f"warning: {calibration} was calibrated without {named(odd)}: its coverage is "
+        "that of inputs that are read without")
+    return own, others
 
 # %% ../../nbs/cli/00_command_line.ipynb #36aad99f
 def opened_calibration(calibration, coverage=None, model=None, device=None, task=None,

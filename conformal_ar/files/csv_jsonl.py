@@ -341,6 +341,11 @@ def all_wrong(
     return ValueError(f"{where} " + f"; {where.split()[-1]} ".join(said[:5]) + more)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
+def _own(row, *columns):
+    "What else stands in a row beside some columns"
+    return {c: any_text(v) if isinstance(v, str) else v
+            for c, v in row.items() if c not in columns}
+
 def _texts_of(row, column, several, there):
     "The text in a column of a row, or the texts in a list"
     texts = row.get(column) if several and isinstance(row, dict) else None
@@ -354,7 +359,8 @@ def read_columns(
     *columns:str,  # Names of the columns to read
     several:str|None=None, # One of them that may hold lists of texts
     change:Callable=lambda row: row, # What is made of each row first
-)->list: # (line number, texts of the columns) of each row
+    others:bool=False, # Give its other columns, too?
+)->list: # (line number, texts of the columns, and a dictionary of others) of each row
     "Read columns of texts; `ValueError` that names all rows without"
     values, bad = [], {}
     for line, row in read_table(path):
@@ -362,6 +368,7 @@ def read_columns(
         try: texts = [_texts_of(changed, c, c == several, row) for c in columns]
         except ValueError as e: bad[line] = e
         else: values.append((line, texts))
+        if others and line not in bad: texts.append(_own(changed, *columns))
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
 
@@ -409,8 +416,7 @@ class Input(NamedTuple):
 def row_input(line, row, column):
     "A row of a table, or a plain line, as an input"
     if isinstance(row, str): return Input(line, row.rstrip("\r\n"))
-    own = row.items() if isinstance(row, dict) else ()
-    own = {c: any_text(v) if isinstance(v, str) else v for c, v in own}
+    own = _own(row if isinstance(row, dict) else {})
     try: text = text_of(row, column)
     except ValueError as e: return Input(line, getattr(row, "text", ""), own, str(e))
     del own[column]
