@@ -37,7 +37,8 @@ def _new_words(text, used):
 _goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|(?i:and|plus|with)\s|"
             r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}") # amounts of something
 
-_apart = re.compile(fr"{TOKEN}\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)")
+_apart = re.compile(fr"{TOKEN}(\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)|"
+                    fr" +(?!\d){TOKEN}\s*$)") # C C may be ethane, or two
 
 def _of_flask(smiles, name):
     "May what stands behind SMILES be more of the flask?"

@@ -10,6 +10,7 @@ import gzip
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,6 +47,7 @@ def open_inputs(path, column, task, size):
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
+    seen = path.stat().st_size if path.is_file() else 0 # by who reads a copy
     if not path.is_file() and not path.is_dir(): # a pipe is read once
         path = copied(open(path, "rb"), path.name, asked)
     if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
@@ -58,7 +60,8 @@ def open_inputs(path, column, task, size):
         if not any(column in task.joined(row, column) for row in rows):
             try: check_column(blocks, column)
             except ValueError as e: raise ValueError(f"{e}{task.roles}") from None
-    return blocks
+    if not seen or blocks.path == Path(asked).resolve(): return blocks
+    return replace(blocks, origin=Path(asked), seen=seen)
 
 def inputs_of_rows(rows, column, task):
     "Rows of a block as inputs"

@@ -230,6 +230,7 @@ def predict(
     _say_notes(lambda: found, task.options)
     _write(lambda: found, output, task)
     if is_file: _sum_up(found)
+    if is_file and (more := blocks.added()): notice(f"warning: {more}")
 
 # %% ../../nbs/cli/02_predict.ipynb #2d4fc15a
 KINDS = dict(select=Selection, sets=SampledSets, claims=ClaimFilter)

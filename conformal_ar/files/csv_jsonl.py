@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input', 'line_inputs',
-           'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
+           'warn_glued', 'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input',
+           'line_inputs', 'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv
@@ -16,13 +16,15 @@ import re
 import zlib
 from collections.abc import Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
-from .whole_files import jsonable
+from .whole_files import is_none, jsonable
+from ..theory.checks import warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -121,12 +123,18 @@ def _names_once(pairs):
 
 def _constant(word): return None if word == "NaN" else float(word) # no JSON, but common
 
+def _number(digits):
+    "A float; the text where that would be infinite or 0 in its place"
+    found = float(digits)
+    lost = found in (0, np.inf, -np.inf) and Decimal(digits) != found
+    return digits if lost else found
+
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
         try: row = json.loads(line, object_pairs_hook=_names_once,
-                               parse_constant=_constant)
+                               parse_constant=_constant, parse_float=_number)
         except (ValueError, RecursionError) as e:
             row = BadRow(f"not JSON ({getattr(e, 'msg', e)})", line)
         odd = not isinstance(row, (dict, BadRow))
@@ -280,6 +288,27 @@ def _parquet_rows(path):
     kinds |= json.loads(said).get("info", {}).get("features", {})
     return rows_of(read_kinds(table.to_pydict(), kinds))
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #glued000
+def warn_glued(
+    where:str,     # What is counted, such as "a.csv, line"
+    rows:Iterable, # Of (number, row)
+):
+    """Warn where a text in a row holds further rows, as behind a quote that is closed
+    too late: its lines have as many separators as rows have, or the ends of rows"""
+    def holds_rows(j, row, v):
+        if not isinstance(v, str) or "\n" not in v: return False
+        lines, n = v.rstrip().split("\n"), len(row) - 1
+        cut = [n - j, *[n]*(len(lines) - 2), j] # from the middle of one to that of one
+        alone = sum(is_none(o) or o == "" for o in row.values()) == n
+        found = ([len(re.findall(fr"{c}(?=\S)", o)) for o in lines] for c in ",;\t")
+        return any(o == cut or alone and {*o} == {n} for o in found)
+    odd = [(i, c) for i, row in rows if isinstance(row, dict) and len(row) > 1
+           for j, (c, v) in enumerate(row.items()) if holds_rows(j, row, v)]
+    more = f" and {len(odd) - 1:,} more"*(len(odd) > 1)
+    if odd: warn_caller(f"{where} {odd[0][0]}{more}: the lines of the text in "
+        f"{odd[0][1]!r} look like further rows, which are not read: is a quote before "
+        "them not closed?")
+
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
@@ -292,6 +321,7 @@ def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
             rows = list(table or json_rows(lines))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
     if not rows: raise ValueError(f"{path}: there are no rows")
+    warn_glued(f"{path}, line", rows)
     return rows
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #c528e4ed
@@ -400,6 +430,7 @@ def table_rows(
         data = _columns_of(data)
     if isinstance(data, Mapping): data = rows_of(data)
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
+        warn_glued("row", enumerate(data))
         return "row", list(enumerate(data))
     raise TypeError("a table must be a CSV or JSONL file, a DataFrame, a dictionary of "
                     f"columns, or a list of dictionaries; got {type(data).__name__}")

@@ -17,6 +17,7 @@ import scipy
 import torch
 from fastcore.basics import patch
 
+from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
 from ..theory.checks import warn_caller
@@ -35,6 +36,9 @@ def _columns(table):
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
+    frame = (table.itertuples(index=False, name=None) if hasattr(table, "iloc")
+             else getattr(table, "iter_rows", tuple)()) # pandas, polars
+    warn_glued("row", ((i, dict(zip(known, row))) for i, row in enumerate(frame)))
     return [list(table[name]) for name in ("input", "target")]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #b0a58001
