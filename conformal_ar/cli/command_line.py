@@ -392,22 +392,16 @@ def guarantee_text(guarantee):
 def task_of(calibration, asked):
     "The task of a calibration, or the one that was asked for by name"
     name = str(calibration)
-    if not is_shipped(name):
-        read_calibration(name) # says what is wrong with it, before torch is loaded
-        from conformal_ar.procedures.saving import model_notes
-        home = noted_task(noted := model_notes(name))
-        if not asked or asked == home.name: return home
-        if not (home.name or noted["model"]): return task_named(asked) # of Python
-        raise ValueError(f"{name} was calibrated {f'as {home.name}'*bool(home.name)}"
-                         f"{'without a task'*(not home.name)}: leave --task out")
-    if asked in (None, name): return task_named(name)
-    raise ValueError(f"the calibration is of {name}, but the task is {asked}")
-
-def check_shares(**options):
-    "Refuse numbers that are not in (0, 1), before torch is loaded"
-    from conformal_ar.theory.checks import check_risk
-    for name, value in options.items():
-        if value is not None: check_risk(value, name)
+    if is_shipped(name):
+        if asked in (None, name): return task_named(name)
+        raise ValueError(f"the calibration is of {name}, but the task is {asked}")
+    read_calibration(name) # says what is wrong with it, before torch is loaded
+    from conformal_ar.procedures.saving import model_notes
+    home = noted_task(noted := model_notes(name))
+    if not asked or asked == home.name: return home
+    if not (noted["task"] or noted["model"]): return task_named(asked) # of Python
+    was = f"as {home.name}" if home.name else "without a task"
+    raise ValueError(f"{name} was calibrated {was}: leave --task out")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e507e826
 def noted_options(calibration):
@@ -426,6 +420,13 @@ def read_as(calibration, task, asked):
         f"warning: {calibration} was calibrated without {named(odd)}: its coverage is "
         "that of inputs that are read without")
     return own, others
+
+# %% ../../nbs/cli/00_command_line.ipynb #e507e827
+def check_shares(**options):
+    "Refuse numbers that are not in (0, 1), before torch is loaded"
+    from conformal_ar.theory.checks import check_risk
+    for name, value in options.items():
+        if value is not None: check_risk(value, name)
 
 # %% ../../nbs/cli/00_command_line.ipynb #36aad99f
 def opened_calibration(calibration, coverage=None, model=None, device=None, task=None,

@@ -129,6 +129,7 @@ def _number(digits):
     lost = found in (0, np.inf, -np.inf) and Decimal(digits) != found
     return digits if lost else found
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca79
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
@@ -289,21 +290,24 @@ def _parquet_rows(path):
     return rows_of(read_kinds(table.to_pydict(), kinds))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #glued000
+def _holds_rows(row, j):
+    "Have the lines of a text, number `j` of a row, as many separators as rows have?"
+    v, n = [*row.values()][j], len(row) - 1
+    if n == 0 or not isinstance(v, str) or "\n" not in v: return False
+    lines = v.rstrip().split("\n")
+    cut = [n - j, *[n]*(len(lines) - 2), j] # from within a row to within another
+    alone = sum(is_none(o) or o == "" for o in row.values()) == n
+    found = ([len(re.findall(fr"{c}(?=\S)", o)) for o in lines] for c in ",;\t")
+    return any(o == cut or alone and {*o} == {n} for o in found)
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #glued001
 def warn_glued(
     where:str,     # What is counted, such as "a.csv, line"
     rows:Iterable, # Of (number, row)
 ):
-    """Warn where a text in a row holds further rows, as behind a quote that is closed
-    too late: its lines have as many separators as rows have, or the ends of rows"""
-    def holds_rows(j, row, v):
-        if not isinstance(v, str) or "\n" not in v: return False
-        lines, n = v.rstrip().split("\n"), len(row) - 1
-        cut = [n - j, *[n]*(len(lines) - 2), j] # from the middle of one to that of one
-        alone = sum(is_none(o) or o == "" for o in row.values()) == n
-        found = ([len(re.findall(fr"{c}(?=\S)", o)) for o in lines] for c in ",;\t")
-        return any(o == cut or alone and {*o} == {n} for o in found)
-    odd = [(i, c) for i, row in rows if isinstance(row, dict) and len(row) > 1
-           for j, (c, v) in enumerate(row.items()) if holds_rows(j, row, v)]
+    "Warn where a text in a row holds further rows: a quote that is not closed"
+    odd = [(i, c) for i, row in rows if isinstance(row, dict)
+           for j, c in enumerate(row) if _holds_rows(row, j)]
     more = f" and {len(odd) - 1:,} more"*(len(odd) > 1)
     if odd: warn_caller(f"{where} {odd[0][0]}{more}: the lines of the text in "
         f"{odd[0][1]!r} look like further rows, which are not read: is a quote before "
@@ -373,8 +377,9 @@ def all_wrong(
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
 def _own(row, *columns):
     "What else stands in a row beside some columns"
+    own = row.items() if isinstance(row, dict) else ()
     return {c: any_text(v) if isinstance(v, str) else v
-            for c, v in row.items() if c not in columns}
+            for c, v in own if c not in columns}
 
 def _texts_of(row, column, several, there):
     "The text in a column of a row, or the texts in a list"
@@ -397,8 +402,7 @@ def read_columns(
         changed = change(row)
         try: texts = [_texts_of(changed, c, c == several, row) for c in columns]
         except ValueError as e: bad[line] = e
-        else: values.append((line, texts))
-        if others and line not in bad: texts.append(_own(changed, *columns))
+        else: values.append((line, texts + [_own(changed, *columns)]*others))
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
 
@@ -422,16 +426,15 @@ def table_rows(
 )->tuple[str, list]: # What is counted, in errors; (number, row) of each
     "Rows of a table; `ValueError` for a bad one of a file, `TypeError` for no table"
     if isinstance(data, (str, Path)):
-        rows = read_table(data)
-        for line, row in rows:
+        for line, row in (rows := read_table(data)):
             if isinstance(row, BadRow): raise at(data, line, row)
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         data = _columns_of(data)
-    if isinstance(data, Mapping): data = rows_of(data)
+    data = rows_of(data) if isinstance(data, Mapping) else data
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
-        warn_glued("row", enumerate(data))
-        return "row", list(enumerate(data))
+        warn_glued("row", rows := list(enumerate(data)))
+        return "row", rows
     raise TypeError("a table must be a CSV or JSONL file, a DataFrame, a dictionary of "
                     f"columns, or a list of dictionaries; got {type(data).__name__}")
 
@@ -447,7 +450,7 @@ class Input(NamedTuple):
 def row_input(line, row, column):
     "A row of a table, or a plain line, as an input"
     if isinstance(row, str): return Input(line, row.rstrip("\r\n"))
-    own = _own(row if isinstance(row, dict) else {})
+    own = _own(row)
     try: text = text_of(row, column)
     except ValueError as e: return Input(line, getattr(row, "text", ""), own, str(e))
     del own[column]

@@ -138,19 +138,20 @@ def open_blocks(
 def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
     "The rows of block `i`; `OSError` where something else is there by now"
     start, size, line, checksum = self.spans[i].tolist()
-    changed = OSError(f"{self.path}, line {line}: the file was changed or replaced "
-        "since it was opened; put it back to go on, or begin with another output")
+    where = f"{self.path}, line"
+    changed = OSError(f"{where} {line}: the file was changed or replaced since it was "
+                      "opened; put it back to go on, or begin with another output")
     if self.path.suffix.lower() == ".parquet":
         try: group = _row_group(self.path, start, checksum)
         except (ValueError, IndexError): raise changed from None
-        found = enumerate(group.slice(size, self.size).to_pylist())
-        rows = [(line + j, jsonable(row)) for j, row in found]
+        found = group.slice(size, self.size).to_pylist()
+        rows = [*enumerate(map(jsonable, found), line)]
     else:
         with open(self.path, "rb") as file:
             file.seek(start)
             if _checksum(data := file.read(size)) != checksum: raise changed
         rows = self.rows(line, _lines(data))
-    warn_glued(f"{self.path}, line", rows)
+    warn_glued(where, rows)
     return rows
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfc
@@ -171,8 +172,8 @@ def added(self:FileBlocks)->str: # Empty for nothing
     path = self.origin or self.path
     more = path.stat().st_size - self.seen if path.is_file() else 0
     return "" if more <= 0 else (
-        f"{path}: {more:,} bytes were added since it was opened, and have no sets: give "
-        "what is new as a file of its own, or begin again with another output")
+        f"{path}: {more:,} bytes were added since it was opened, and have no sets: "
+        "give what is new as a file of its own, or begin again with another output")
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d1c9a41
 def check_column(blocks:FileBlocks, column:str):

@@ -317,7 +317,7 @@ def is_shipped(name:str|Path)->bool:
     return isinstance(name, str) and name in shipped_calibrations()
 
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
-def model_notes(folder:str)->dict: # Names of model, task and canonicalize, or None; options
+def model_notes(folder:str)->dict: # model, task, canonicalize (or None), options
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     if "canonicalize" not in kept: raise ValueError(
