@@ -50,7 +50,7 @@ def _time_limit(ar, seconds):
 
 # %% ../../nbs/cli/05_app.ipynb #192a0aa9
 class Opened:
-    """A calibrated `cp` of a `task`, opened: other coverages of an input need no search.
+    """A calibrated `cp` of a `task`: other coverages of an input need no search.
     The options `noted` are those that inputs of the calibration were read with"""
     most = 20 # inputs whose search is kept
     def __init__(self, cp:ModelCalibration|AdaptiveLevelSets, task:Task, noted:list=[]):
