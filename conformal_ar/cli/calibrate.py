@@ -118,6 +118,13 @@ def rows_of(path, columns, task):
         if not said: raise
         raise ValueError(f"{path}: {said[-1]}") from e
 
+# %% ../../nbs/cli/01_calibrate.ipynb #0e25a569
+def _say_sources(x, task):
+    "Say of which columns an input was put together, if it was"
+    of = [c for c in task.sources(x.columns) if x.columns[c]]
+    if of and task.joined(x.columns, "").get("") == x.text: notice(
+        f"inputs are put together from columns, in line {x.line} from {', '.join(of)}")
+
 # %% ../../nbs/cli/01_calibrate.ipynb #fe025b7a
 def _file_pairs(path, rows, task, ar, reading):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
@@ -125,6 +132,7 @@ def _file_pairs(path, rows, task, ar, reading):
     asked = [Input(i, x, dict(*own) | {target: y}) for i, (x, y, *own) in rows]
     good, *left = sorted_inputs(asked, ar, task, **reading)
     say_left_out(len(rows), *left, mends=task.options)
+    _say_sources(good[0][0], task)
     targets, bad = [], {}
     for x, clean in good:
         try: targets.append(_target(x, clean, x.columns[target], task, reading))

@@ -292,9 +292,7 @@ def _parquet_rows(path):
 # %% ../../nbs/files/01_csv_jsonl.ipynb #glued000
 def _holds_rows(row, j):
     "Have the lines of a text, number `j` of a row, as many separators as rows have?"
-    v, n = [*row.values()][j], len(row) - 1
-    if n == 0 or not isinstance(v, str) or "\n" not in v: return False
-    lines = v.rstrip().split("\n")
+    lines, n = [*row.values()][j].rstrip().split("\n"), len(row) - 1
     cut = [n - j, *[n]*(len(lines) - 2), j] # from within a row to within another
     alone = sum(is_none(o) or o == "" for o in row.values()) == n
     found = ([len(re.findall(fr"{c}(?=\S)", o)) for o in lines] for c in ",;\t")
@@ -306,8 +304,9 @@ def warn_glued(
     rows:Iterable, # Of (number, row)
 ):
     "Warn where a text in a row holds further rows: a quote that is not closed"
-    odd = [(i, c) for i, row in rows if isinstance(row, dict)
-           for j, c in enumerate(row) if _holds_rows(row, j)]
+    odd = [(i, c) for i, row in rows if isinstance(row, dict) and len(row) > 1
+           for j, (c, v) in enumerate(row.items())
+           if isinstance(v, str) and "\n" in v and _holds_rows(row, j)]
     more = f" and {len(odd) - 1:,} more"*(len(odd) > 1)
     if odd: warn_caller(f"{where} {odd[0][0]}{more}: the lines of the text in "
         f"{odd[0][1]!r} look like further rows, which are not read: is a quote before "
