@@ -23,6 +23,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .whole_files import jsonable
+from ..theory.checks import check_one_table
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -391,6 +392,7 @@ def table_rows(
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         data = _columns_of(data)
+    check_one_table(data)
     if isinstance(data, Mapping): data = rows_of(data)
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
         return "row", list(enumerate(data))
