@@ -22,7 +22,7 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
-from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, task_options, with_task_options, writable_folder
+from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
@@ -198,7 +198,7 @@ def predict(
     _check_asked(data, text, output, column)
     check_shares(coverage=given.coverage)
     task = task_of(calibration, given.task)
-    (own, others), kind = task_options(task, asked), _suffix(output)
+    (own, others), kind = read_as(calibration, task, asked), _suffix(output)
     _check_kind(output, task)
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
     if together and not is_file and len(text) < 2: raise ValueError(
@@ -230,6 +230,7 @@ def predict(
     _say_notes(lambda: found, task.options)
     _write(lambda: found, output, task)
     if is_file: _sum_up(found)
+    if is_file and (more := blocks.added()): notice(f"warning: {more}")
 
 # %% ../../nbs/cli/02_predict.ipynb #2d4fc15a
 KINDS = dict(select=Selection, sets=SampledSets, claims=ClaimFilter)
