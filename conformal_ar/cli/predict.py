@@ -322,9 +322,9 @@ def applied_rows(
     "What a calibration makes of a table"
     if isinstance(made, SampledSets):
         sets = made.apply(table)
-        rows = [{key: x} | dict(answers=s.texts, draws=s.draws) | (
-            dict(none=s.none) if made.abstain else {})
-            for x, s in zip(table.own.get("input", table.inputs), sets)]
+        rows = [{key: x} | dict(answers=s.texts, draws=s.draws,
+                                none=s.none if made.abstain else None)
+                for x, s in zip(table.own.get("input", table.inputs), sets)]
         size = np.mean([*map(len, sets)])
         return rows, f"{len(sets):,} sets, {size:.2f} answers on average"
     name, does = ("taken", made.take) if isinstance(made, Selection) else (
@@ -332,9 +332,9 @@ def applied_rows(
     if name in table.own: raise ValueError(
         f"there is a column {name!r} already: rename it, or leave it out")
     yes = does(table)
-    rows = [o | {name: bool(t)} for o, t in zip(table.rows, yes)]
-    blank, lacks = dict.fromkeys(rows[0] if rows else ()), {*range(len(table))}
-    lacks = sorted(lacks - {*table.owner.tolist()}) # an empty list is an answer, too
+    blank = dict.fromkeys(c for row in table.rows for c in row) # a row may lack some
+    rows = [blank | o | {name: bool(t)} for o, t in zip(table.rows, yes)]
+    lacks = sorted({*range(len(table))} - {*table.owner.tolist()}) # of an empty list
     for n in reversed(lacks):
         own = {c: v[n] for c, v in table.own.items() if c in blank}
         at = np.flatnonzero(table.owner > n)

@@ -24,7 +24,7 @@ from typing import Any, Callable, Iterable, NamedTuple
 import numpy as np
 
 from .whole_files import is_none, jsonable
-from ..theory.checks import warn_caller
+from ..theory.checks import check_one_table, warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -437,6 +437,7 @@ def table_rows(
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         data = _columns_of(data)
+    check_one_table(data)
     data = rows_of(data) if isinstance(data, Mapping) else data
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
         warn_glued("row", rows := list(enumerate(data)))

@@ -20,11 +20,12 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import warn_caller
+from ..theory.checks import check_one_table, warn_caller
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
     "The columns input and target of a table, as lists; an error where they are not"
+    check_one_table(table)
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
