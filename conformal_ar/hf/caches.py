@@ -119,8 +119,8 @@ class Blocks(NamedTuple):
 
 def _with_heads(rows, heads):
     "[n·K·m] where the K heads of rows [n, m] stand in [R·K, ·]"
-    at = rows[:, None]*heads + torch.arange(heads, device=rows.device)[:, None]
-    return at.flatten()
+    first = torch.arange(heads, device=rows.device)[:, None]
+    return first.add(rows[:, None], alpha=heads).flatten()
 
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
 def padding_bias(mask:torch.Tensor, dtype:torch.dtype):
@@ -184,8 +184,8 @@ AttentionMaskInterface.register("shared", sdpa_mask)
 
 # %% ../../nbs/hf/03_caches.ipynb #087bfd08
 def _weigh(query, key, value, bias, scaling):
-    """[n, m, H, d] attention of [n, H, m, d] queries over [n, H, S, d] keys, and the
-    log-sum-exp of their scores [n, m, H]"""
+    """[n, H, m, d] attention of [n, H, m, d] queries over [n, H, S, d] keys, and the
+    log-sum-exp of their scores [n, H, m]"""
     kind, size, m = query.device.type, query.shape[3], query.shape[2]
     if kind == "cpu" and value.shape[3] == size:
         out, z = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
@@ -203,7 +203,7 @@ def _weigh(query, key, value, bias, scaling):
         if bias is not None: scores += bias
         z, out = scores.logsumexp(-1), (scores.softmax(-1) @ value.float())
         out = out.to(value.dtype)
-    return out.transpose(1, 2), z.transpose(1, 2)
+    return out, z
 
 # %% ../../nbs/hf/03_caches.ipynb #9672c4d9
 def _join(these, those):
@@ -228,11 +228,13 @@ def _attend_prompt(module, query, key, value, blocks, scaling):
             seen = [x.index_select(0, blocks.owner) for x in seen]
         if bias is not None and (S := seen[0].shape[2]) < bias.shape[3]:
             bias = bias[..., -S:]
+        def back(x, size): # [R, K, H/K, size]
+            x = x.transpose(1, 2) # as kernels write
+            if group == 1: return blocks.back(x, R, heads, 1, size)
+            return blocks.back(x, R, group, heads, size).transpose(1, 2)
         x, a = _weigh(blocks.lay(query, heads), *seen, bias, scaling)
-        prompt = (blocks.back(x, R, group, heads, x.shape[3]),
-                  blocks.back(a, R, group, heads, 1))
-        out = _join(prompt, (out, z.reshape(R, group, heads, 1)))
-    return out if group == 1 else out.transpose(1, 2).reshape(R, 1, heads*group, -1)
+        out = _join((back(x, x.shape[3]), back(a, 1)), (out, z[..., None]))
+    return out.reshape(R, 1, heads*group, -1)
 
 # %% ../../nbs/hf/03_caches.ipynb #f55bc3eb
 _prompts = ContextVar("prompts", default=None) # blocks, and layers that used them
