@@ -86,7 +86,7 @@ def grow_rows(cache:DynamicCache, rows:torch.Tensor):
 # %% ../../nbs/hf/03_caches.ipynb #5ab16b10
 class Blocks(NamedTuple):
     "The rows of a frontier, in blocks of one input each"
-    rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
+    rows:torch.Tensor # [n, m] row at each place, or row 0; None: all in order, no gaps
     place:torch.Tensor # [R] where each row stands, counted through all blocks
     owner:torch.Tensor # [n] input of each block; None: all inputs, in order
     bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding, if any
@@ -101,16 +101,16 @@ class Blocks(NamedTuple):
     def lay(self, x:torch.Tensor, heads:int):
         "[n, K, m·H/K, d] of `x` [R, H, 1, d] at their places, for K `heads` of keys"
         (R, H, _, d), several = x.shape, heads < x.shape[1]
-        n, m = (1, R) if self.rows is None else self.rows.shape
+        n = len(self.cross.layers[0].keys if self.rows is None else self.rows)
         if several:
-            if self.rows is None: x = x.view(R, heads, -1, d).transpose(0, 1)
+            if self.rows is None: x = x.view(n, R//n, heads, -1, d).transpose(1, 2)
             else:
                 at = self.once(heads, _with_heads, self.rows, heads)
                 x = x.reshape(R*heads, -1).index_select(0, at)
             return x.reshape(n, heads, -1, d)
         if self.rows is not None:
             x = x.index_select(0, self.once("rows", torch.flatten, self.rows))
-        return x.view(n, m, H, d).transpose(1, 2)
+        return x.view(n, -1, H, d).transpose(1, 2)
 
     def back(self, x:torch.Tensor, R:int, *shape:int):
         "`R` rows [R, *shape] from their places in `x` [n, m·G, ·, ·]"
@@ -136,7 +136,9 @@ def make_blocks(owner:np.ndarray, cross:DynamicCache, bias:torch.Tensor|None):
     """Lay rows of inputs `owner` [R] in blocks; `bias` [B, 1, 1, S] of their padding.
     `cross` are keys and values, a row per input"""
     keys = cross.layers[0].keys
-    if len(keys) == 1: return Blocks(None, None, None, bias, cross, {})
+    each, left = divmod(len(owner), len(keys))
+    if not left and np.array_equal(owner, np.arange(len(keys)).repeat(each)):
+        return Blocks(None, None, None, bias, cross, {})
     laid, place, of = (x if x is None else to_device(torch.from_numpy(x), keys.device)
                        for x in lay_rows(owner, len(keys)))
     if bias is not None and of is not None: bias = bias.index_select(0, of)
