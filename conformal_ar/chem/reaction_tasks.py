@@ -190,7 +190,7 @@ class MoleculesTask(ShownMolecules, Task):
             with TemporaryDirectory() as folder:
                 table = self.as_table(path, folder)
                 with named_as(path, table): return read_columns(
-                    table, *columns, several=columns[1], change=pair)
+                    table, *columns, several=columns[1], change=pair, others=True)
         return _files().read_reactions(path)
 
     def clean_input(self, x, model:"Autoregressor|None", **options):
