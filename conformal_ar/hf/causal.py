@@ -9,7 +9,7 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 import json
 import re
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -234,7 +234,7 @@ def _logits(self:HFCausal, ids, mask, places=None, keep=1, cache=None):
     taken = {name: value for name, value in optional.items() if name in self._takes}
     out = self.quiet(input_ids=ids, attention_mask=mask, use_cache=cache is not None,
                      **self._cached(cache), **taken)
-    return out.logits[:, -keep:]
+    return out.logits if out.logits.shape[1] == keep else out.logits[:, -keep:]
 
 # %% ../../nbs/hf/06_causal.ipynb #162b972c
 @patch
@@ -280,22 +280,25 @@ def _begin(self:HFCausal, ids, mask):
     return CausalState(DynamicCache(), bias, used, cache, owner), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
+@cache
+def _unread(device):
+    "A mask that nobody reads: without one the model would look for padding"
+    return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
+
 @patch
 def _after(self:HFCausal, own, tokens, places, blocks):
     """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
     By rows that share what `blocks` have read"""
-    # without a mask the model would look for padding
-    unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
-        return self._logits(tokens[:, None], unread, places[:, None], cache=own)[:, -1]
+        return self._logits(tokens[:, None], _unread(self.device), places[:, None],
+                            cache=own)[:, -1]
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
 @torch.inference_mode()
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
-    at = rows.numpy()
+    rows, tokens, at = row_tokens(rows, tokens, len(state.used), self.vocab_size)
     used = state.used[at] + 1
     self._check_positions(used)
     last = to_device(tokens, self.device)

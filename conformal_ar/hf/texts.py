@@ -390,12 +390,16 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #b7668109
+def _on_host(x):
+    known = isinstance(x, torch.Tensor) and x.dtype == torch.long and x.is_cpu
+    return x if known else torch.as_tensor(x, dtype=torch.long).cpu()
+
 def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tensor,
-               n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor]:
-    """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
-    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
-    shapes or none"""
-    rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
+               n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Rows of a state and a token for each, on the host, and the rows in NumPy.
+    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `IndexError` for unknown
+    ones, `ValueError` for other shapes or none"""
+    rows, tokens = map(_on_host, (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
         "rows and tokens must be lists of one length, at least 1, not of shapes "
@@ -407,7 +411,7 @@ def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tenso
     if least < 0 or most >= vocab_size: raise IndexError(
         f"the model knows ids 0 to {vocab_size - 1}, but token "
         f"{least if least < 0 else most} is to be appended")
-    return rows, tokens
+    return rows, tokens, few[0]
 
 # %% ../../nbs/hf/11_texts.ipynb #28c8e3b1
 BLOCKS = 2**np.arange(11) # sizes of a block that are tried: 1 to 1024 rows
