@@ -195,9 +195,11 @@ class MoleculesTask(ShownMolecules, Task):
 
     def clean_input(self, x, model:"Autoregressor|None", **options):
         from conformal_ar.chem.reaction_inputs import read_source
-        check_text(x.text)
+        unused = _files().unused_columns(x, self.proposing(x.columns))
+        if unused and not check_text(x.text).strip(): raise ValueError(
+            f"the input is empty; {'; '.join(unused)}")
         clean, notes = read_source(x, model, **options)
-        return clean, notes + _files().unused_columns(x, self.proposing(x.columns))
+        return clean, notes + unused
 
     def spell_target(self, typed, clean, target, **options):
         from conformal_ar.chem.reaction_inputs import check_product

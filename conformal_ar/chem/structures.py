@@ -52,7 +52,7 @@ def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands ther
     "The lines of a file of SMILES, perhaps with names; `path`, or a list of its lines"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)
     for i, line in enumerate(lines, 1):
-        if line.startswith("#"): continue
+        if re.match(r"#|(?i:\w*smiles\b)" if i == 1 else "#", line): continue # a header
         bare, *_ = text = line.partition("|")
         spaced = spaced_tokens(bare.split()) or _apart.match(bare) # the rest of it
         smiles, name, *_ = *((bare.strip(), "".join(text[1:])) if spaced
@@ -98,7 +98,7 @@ _other = ("agent|medium|co(?:solvent|substrate|reactant)|oxidant|reductant|rgt|s
           "catsolv")
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
 _role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*"
-    r"((\.|duplicated)?(?P<number>\d+|[a-e]))?") # pandas, polars: a second one
+    r"((\.+|duplicated|\(#)?(?P<number>\d+|[a-e])\)?)?") # pandas, polars, R, KNIME
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so

@@ -459,8 +459,9 @@ def why_not_loaded(
     sizes, first = "ignore_mismatched_sizes" in why, why.partition("\n")[0]
     if why.startswith("Unrecognized configuration class"): # the list is long
         kind = "".join(re.findall(r"(\w+)Config'", first)[:1])
-        return (f"it is of another kind, {kind}: try HFCausal, or HFSeq2Seq, or load "
-                "it by its own class")
+        other = "HFCausal" if "Seq2Seq" in first else "HFSeq2Seq"
+        return (f"it is of another kind, {kind}: try {other} if it reads and writes "
+                "text, or load it by its own class")
     if folder.is_dir() and (damaged := damaged_json(folder)): return damaged
     if base := base_of(folder):
         what = f"it holds an adapter, such as LoRA, of {base}"

@@ -115,8 +115,8 @@ def check_steady(tokenizer:"ModelTokenizer"): # Of the model
         f"the tokenizer leaves out {p:.3g} of its merges at random (BPE dropout), and "
         "scores a text otherwise each time: set tokenizer.backend_tokenizer.model."
         'dropout = None, or "dropout": null in tokenizer.json')
-    text = tokenizer.decode([*range(0, len(tokenizer), 1 + len(tokenizer)//64)])
-    one, *others = token_ids(tokenizer, [text]*4)
+    words = sorted(tokenizer.get_vocab())
+    one, *others = token_ids(tokenizer, ["".join(words[::1 + len(words)//64])]*4)
     if any(row != one for row in others): raise ValueError(
         "the tokenizer spells a text otherwise each time: switch its sampling off")
 
@@ -131,24 +131,27 @@ def unknown_id(tokenizer:"ModelTokenizer")->int|None: # None where there is none
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf28
 def find_unknown(
     tokenizer:"ModelTokenizer", # Of the model
-    text:str # That holds a token which it does not know
+    text:str, # That holds a token which it does not know
+    target:bool=False # Is it a target? Marian has another vocabulary for them
 )->int: # Position in the text
     "Where the first character stands that a tokenizer does not know"
     unk = unknown_id(tokenizer)
     if getattr(tokenizer, "is_fast", False):
         known = tokenizer(text, return_offsets_mapping=True)
         return known["offset_mapping"][known["input_ids"].index(unk)][0]
+    def lacks(part): return token_ids(tokenizer, [part], target)[0].count(unk) > usual
+    usual = token_ids(tokenizer, [""], target)[0].count(unk)
     for i, char in enumerate(text):
-        if unk in tokenizer(char, add_special_tokens=False)["input_ids"]: return i
+        if lacks(char): return i
     ends = reversed(range(len(text))) # the shortest end that has it
-    return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
+    return next(i for i in ends if lacks(text[i:]))
 
 # %% ../../nbs/hf/11_texts.ipynb #443c497f
-def what_is_unknown(tokenizer:"ModelTokenizer", text:str)->str:
+def what_is_unknown(tokenizer:"ModelTokenizer", text:str, target:bool=False)->str:
     "What in `text` has no token of `tokenizer`, in its own words where it has any"
     own = getattr(tokenizer, "unknown", None)
     if own and (why := own(text)): return why
-    at = find_unknown(tokenizer, text)
+    at = find_unknown(tokenizer, text, target)
     return ("a character that the tokenizer does not know: "
             f"{text[at]!r} at position {at} of {text!r:.80}")
 
@@ -225,7 +228,7 @@ def _check_known(self:Texts, texts, ids, what):
     usual = self._ids([""], what == "target")[0].count(unk)
     for i, (text, row) in enumerate(zip(texts, ids)):
         if row.count(unk) > usual + (text.count(word) if word else 0): raise ValueError(
-            f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
+            f"{what} {i} has {what_is_unknown(self.tokenizer, text, what == 'target')}")
 
 # %% ../../nbs/hf/11_texts.ipynb #461fa85a
 @patch
