@@ -100,8 +100,7 @@ def calibrate(self:ClaimFilter,
     np.maximum.at(worst, table.owner[~right], scores[~right])
     event = "All claims kept of an answer are true"
     return self.fit_groups(lambda rows, sure, of: coverage_level(
-        -worst[rows], coverage, sure, event), table, self.confidence,
-        needs=needs)
+        -worst[rows], coverage, sure, event), table, self.confidence, needs=needs)
 
 # %% ../../nbs/answers/04_claims.ipynb #f62c630d
 @patch

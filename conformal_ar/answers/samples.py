@@ -403,5 +403,5 @@ def evaluate(self:SampledSets,
     n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
     mean, error = float(value.mean()), loss_error(value, n_cal)
-    means = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
-    return Measured(n, mean, error, *means, known)
+    size, draws, none = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
+    return Measured(n, mean, error, size, draws, none, known)

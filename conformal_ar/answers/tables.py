@@ -27,7 +27,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller
+from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller, warn_listed
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
@@ -212,6 +212,8 @@ def read_answers(
         cells, mixed, dict(answer=np.array(texts, object)))
     for c in (c for c in kept if c in needed): table.of_answers(c)
     _warn_alike(table)
+    for c, v in (own | of_answers).items():
+        if c in ("answer", "reference"): warn_listed(v, c)
     return table
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
@@ -411,7 +413,6 @@ class AnswerSet:
     def __len__(self): return len(self.texts)
     def __iter__(self): return iter(self.texts)
     def __getitem__(self, i): return self.texts[i]
-    def __contains__(self, text): return text in self.texts
     def __repr__(self):
         more = ", or none of these"*self.none
         return f"AnswerSet({self.texts}{more}; {self.draws} draws)"

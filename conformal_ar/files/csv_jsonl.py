@@ -263,8 +263,10 @@ def read_kinds(
     columns:dict, # Name to values
     kinds:dict,   # Name to dtype, or to a feature as datasets writes it
 )->dict:
-    "The columns: half precision as NumPy's numbers, which know it, and classes by name"
+    """The columns: half precision as NumPy's numbers, which know it, classes by name,
+    and texts that Spark and Hive write as bytes"""
     def one(v, kind):
+        if isinstance(v, bytes): return v.decode("utf-8", "surrogateescape")
         kind = kind if isinstance(kind, dict) else {}
         if isinstance(v, list): return [one(o, kind.get("feature")) for o in v]
         if v is None or kind.get("_type") != "ClassLabel": return v
@@ -272,7 +274,8 @@ def read_kinds(
     def read(values, kind):
         half = re.search("(?i)float16|halffloat", str(kind))
         if half: return [*map(np.float16, values)]
-        return [one(v, kind) for v in values] if "ClassLabel" in str(kind) else values
+        known = re.search("ClassLabel|[Bb]inary", str(kind))
+        return [one(v, kind) for v in values] if known else values
     return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
 def rows_of(columns:Mapping)->list:
@@ -282,8 +285,10 @@ def rows_of(columns:Mapping)->list:
         f"columns must be of one length; got {sizes}")
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
-def _parquet_rows(path):
-    table = open_parquet(path).read()
+def parquet_rows(
+    table:Any, # Of pyarrow
+)->list: # A dictionary for each row
+    "Rows of an Arrow table, as Spark, Hive or datasets wrote it to Parquet"
     kinds = dict(zip(table.column_names, table.schema.types))
     said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
     kinds |= json.loads(said).get("info", {}).get("features", {})
@@ -316,7 +321,8 @@ def warn_glued(
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
     try:
-        if suffix_of(path) == ".parquet": rows = [*enumerate(_parquet_rows(path), 1)]
+        if suffix_of(path) == ".parquet":
+            rows = [*enumerate(parquet_rows(open_parquet(path).read()), 1)]
         else:
             lines = read_lines(path)
             separator, before = table_start(path, lines)
@@ -339,7 +345,8 @@ def text_of(
         have = ", ".join(row if there is None else there) or "none"
         raise ValueError(f"there is no column '{column}'; there are: {have}")
     if isinstance(row[column], str): return row[column]
-    raise ValueError(f"column '{column}' is not a text: {json.dumps(row[column]):.60}")
+    said = json.dumps(row[column], default=str)
+    raise ValueError(f"column '{column}' is not a text: {said:.60}")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bc2af9af
 def at(

@@ -130,12 +130,13 @@ def _check_special(self:HFModel, **ids):
 @patch(as_prop=True)
 def positions(self:HFModel)->int: # None when there is no limit
     "Positions of a model that has only so many, or turns all otherwise from there on"
-    config = self.model.config
-    limits, own = [getattr(config, "max_position_embeddings", None)], vars(config)
-    rope = own.get("rope_parameters") or {}
-    if rope.get("rope_type") == "longrope": limits += [
-        o.get("original_max_position_embeddings") for o in (rope, own)]
-    return min((n for n in limits if n and n > 0), default=None) # some say −1
+    own = vars(config := self.model.config)
+    most = getattr(config, "max_position_embeddings", None)
+    most = most if most is not None and most > 0 else None # some say −1 for no limit
+    rope = own.get("rope_parameters")
+    if not rope or rope.get("rope_type") != "longrope": return most
+    name = "original_max_position_embeddings"
+    return min(filter(None, (most, rope.get(name), own.get(name))), default=None)
 
 # %% ../../nbs/hf/01_adapter.ipynb #72348e2d
 @patch(as_prop=True)

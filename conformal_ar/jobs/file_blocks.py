@@ -21,7 +21,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, table_start, warn_glued
+from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, parquet_rows, table_start, warn_glued
 from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -144,7 +144,7 @@ def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
     if self.path.suffix.lower() == ".parquet":
         try: group = _row_group(self.path, start, checksum)
         except (ValueError, IndexError): raise changed from None
-        found = group.slice(size, self.size).to_pylist()
+        found = parquet_rows(group.slice(size, self.size))
         rows = [*enumerate(map(jsonable, found), line)]
     else:
         with open(self.path, "rb") as file:

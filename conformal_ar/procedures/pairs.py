@@ -20,7 +20,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import check_one_table, warn_caller
+from ..theory.checks import check_one_table, warn_caller, warn_listed
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
@@ -77,6 +77,7 @@ def read_pairs(
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         given = check_inputs(targets, "targets")
+        warn_listed(given, "target")
         targets = [target_texts(i, t) for i, t in enumerate(given)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")

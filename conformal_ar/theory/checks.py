@@ -5,17 +5,18 @@
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_bool', 'check_one_table', 'check_scores', 'check_log_likelihoods', 'check_ranks',
            'check_guarantee', 'group_key', 'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups',
-           'warn_caller']
+           'warn_caller', 'warn_listed']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
 import json
+import re
 import sys
 import warnings
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -176,3 +177,14 @@ def warn_caller(message:str):
     while frame.f_back and frame.f_globals.get("__name__", "")[:13] == "conformal_ar.":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
+
+# %% ../../nbs/theory/06_checks.ipynb #5c0ffee5
+def warn_listed(
+    cells:Iterable, # Of a column, of any type
+    name:str,       # That of the column
+):
+    "Warn where each cell is a list of texts, written as one text"
+    cells, listed = list(cells), re.compile(r"\s*\[\s*(['\"]).*\1\s*\]\s*", re.S)
+    if cells and all(isinstance(v, str) and listed.fullmatch(v) for v in cells):
+        warn_caller(f"each {name} is read as one text, and looks like a list, such as "
+                    f"{cells[0]!r:.60}: keep lists in JSONL or Parquet, not in CSV")
