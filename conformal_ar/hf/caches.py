@@ -132,6 +132,7 @@ def padding_bias(mask:torch.Tensor, dtype:torch.dtype):
     bias = bias[:, :mask.shape[1]].masked_fill_(mask == 0, torch.finfo(dtype).min)
     return bias[:, None, None]
 
+# %% ../../nbs/hf/03_caches.ipynb #1d929ffc
 def make_blocks(owner:np.ndarray, cross:DynamicCache, bias:torch.Tensor|None):
     """Lay rows of inputs `owner` [R] in blocks; `bias` [B, 1, 1, S] of their padding.
     `cross` are keys and values, a row per input"""
@@ -140,7 +141,7 @@ def make_blocks(owner:np.ndarray, cross:DynamicCache, bias:torch.Tensor|None):
     if not left and np.array_equal(owner, np.arange(len(keys)).repeat(each)):
         return Blocks(None, None, None, bias, cross, {})
     laid, place, of = (x if x is None else to_device(torch.from_numpy(x), keys.device)
-                       for x in lay_rows(owner, len(keys)))
+                       for x in lay_rows(owner, len(keys), exact=True))
     if bias is not None and of is not None: bias = bias.index_select(0, of)
     return Blocks(laid, place, of, bias, cross, {})
 

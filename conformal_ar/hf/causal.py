@@ -9,7 +9,7 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 import json
 import re
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -176,6 +176,10 @@ class HFCausal(PromptTexts, HFModel):
             "transformers with attention in all layers have")
 
     @cached_property
+    def _unread(self): # a mask: without one the model would look for padding
+        return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
+
+    @cached_property
     def _first(self): # position of the first token, behind that of padding in RoBERTa
         own = (m.padding_idx + 1 for m in self.model.modules()
                if hasattr(m, "create_position_ids_from_input_ids"))
@@ -280,18 +284,13 @@ def _begin(self:HFCausal, ids, mask):
     return CausalState(DynamicCache(), bias, used, cache, owner), log_probs
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
-@cache
-def _unread(device):
-    "A mask that nobody reads: without one the model would look for padding"
-    return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
-
 @patch
 def _after(self:HFCausal, own, tokens, places, blocks):
     """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
     By rows that share what `blocks` have read"""
     with sharing(blocks):
-        return self._logits(tokens[:, None], _unread(self.device), places[:, None],
-                            cache=own)[:, -1]
+        return self._logits(tokens[:, None], self._unread, places[:, None], cache=own
+                            )[:, -1]
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch

@@ -104,11 +104,12 @@ def _convert(model, device, dtype):
     model.to(device=device, dtype=dtype)
     for of, name, data in was if dtype else (): of[name].data = data.to(device)
 
-# %% ../../nbs/hf/08_precision.ipynb #63585bf3
+# %% ../../nbs/hf/08_precision.ipynb #63585bf2
 class NoDropout(torch.nn.Dropout):
     "Dropout that is no operation outside of training"
     def forward(self, x): return super().forward(x) if self.training else x
 
+# %% ../../nbs/hf/08_precision.ipynb #63585bf3
 def one_kernel(m:torch.nn.Module, norms:bool=True):
     """A module of one kernel, or none, that computes what `m` of a model does, or None.
     GELU, dropout, and unless off `norms` by the root of the mean square"""

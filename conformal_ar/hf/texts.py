@@ -392,11 +392,12 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
         f"{vocab_size - 1}")
     return ids
 
-# %% ../../nbs/hf/11_texts.ipynb #b7668109
+# %% ../../nbs/hf/11_texts.ipynb #b7668108
 def _on_host(x):
     known = isinstance(x, torch.Tensor) and x.dtype == torch.long and x.is_cpu
     return x if known else torch.as_tensor(x, dtype=torch.long).cpu()
 
+# %% ../../nbs/hf/11_texts.ipynb #b7668109
 def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tensor,
                n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor, np.ndarray]:
     """Rows of a state and a token for each, on the host, and the rows in NumPy.
@@ -424,14 +425,16 @@ EXTRA = 16                # what a block costs beside its rows, in rows
 def lay_rows(
     owner:np.ndarray, # [R] input of each row
     inputs:int,       # How many
+    exact:bool=False, # May blocks be as large as the largest needs, too?
 )->tuple: # laid, place, of
     "Rows in blocks of one input each"
     rows = np.arange(len(owner))
     if inputs == 1: return rows[None], rows, None
     count = np.bincount(owner, minlength=inputs)
-    blocks = -(-count[:, None]//BLOCKS) # [B, sizes] blocks of each input
-    best = int((blocks.sum(0)*(BLOCKS + EXTRA)).argmin())
-    size, blocks = int(BLOCKS[best]), blocks[:, best]
+    sizes = np.append(BLOCKS, count.max()) if exact else BLOCKS
+    blocks = -(-count[:, None]//sizes) # [B, sizes] blocks of each input
+    best = int((blocks.sum(0)*(sizes + EXTRA)).argmin())
+    size, blocks = int(sizes[best]), blocks[:, best]
     order = owner.argsort(kind="stable") # rows by input
     start = (blocks.cumsum() - blocks)*size - (count.cumsum() - count)
     place = np.empty_like(owner)

@@ -129,8 +129,9 @@ def row_tokens(rows: Sequence[int] | torch.Tensor, tokens: Sequence[int] | torch
     """Rows of a state and a token for each, on the host, and the rows in NumPy.
     `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `IndexError` for unknown
     ones, `ValueError` for other shapes or none"""
-def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
+def lay_rows(owner: np.ndarray, inputs: int, exact: bool = False) -> tuple:
     """Rows in blocks of one input each
 
     owner: [R] input of each row
-    inputs: How many"""
+    inputs: How many
+    exact: May blocks be as large as the largest needs, too?"""
