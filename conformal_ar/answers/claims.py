@@ -84,8 +84,7 @@ def calibrate(self:ClaimFilter,
     "From answers whose claims were checked"
     table = read_answers(data, "input", "score", "right", names=names)
     scores, right = claim_scores(table), table.of_answers("right")
-    needs = "needs" in table.cells
-    coverage, risk = self.coverage, self.risk
+    needs, coverage, risk = "needs" in table.cells, self.coverage, self.risk
     if risk is not None:
         losses = false_share_losses(table.owner, scores, right, len(table))
         event = "share of false claims among those kept"
@@ -101,8 +100,7 @@ def calibrate(self:ClaimFilter,
     np.maximum.at(worst, table.owner[~right], scores[~right])
     event = "All claims kept of an answer are true"
     return self.fit_groups(lambda rows, sure, of: coverage_level(
-        -worst[rows], coverage, sure, event), table, self.confidence,
-        needs=needs)
+        -worst[rows], coverage, sure, event), table, self.confidence, needs=needs)
 
 # %% ../../nbs/answers/04_claims.ipynb #f62c630d
 @patch

@@ -381,8 +381,7 @@ def predict(self:SampledSets,
     if np.isscalar(inputs): return self.predict([inputs])[0]
     if not (inputs := [*map(input_text, inputs)]): return []
     each = list(dict.fromkeys(inputs))
-    sets = self.apply(draws_table(each, self.sample(each, stop=True)))
-    found = dict(zip(each, sets))
+    found = dict(zip(each, self.apply(draws_table(each, self.sample(each, stop=True)))))
     return [found[x] for x in inputs]
 
 # %% ../../nbs/answers/02_samples.ipynb #ef35a2dc
@@ -404,6 +403,5 @@ def evaluate(self:SampledSets,
     n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
     mean, error = float(value.mean()), loss_error(value, n_cal)
-    return Measured(n, mean, error, float(np.mean([*map(len, sets)])),
-                    float(np.mean([s.draws for s in sets])),
-                    float(np.mean([s.none for s in sets])), known)
+    size, draws, none = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
+    return Measured(n, mean, error, size, draws, none, known)

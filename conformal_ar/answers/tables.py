@@ -27,7 +27,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller
+from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller, warn_listed
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
@@ -212,6 +212,8 @@ def read_answers(
         cells, mixed, dict(answer=np.array(texts, object)))
     for c in (c for c in kept if c in needed): table.of_answers(c)
     _warn_alike(table)
+    for c, v in (own | of_answers).items():
+        if c in ("answer", "reference"): warn_listed(v, c)
     return table
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
@@ -271,11 +273,15 @@ def _places(table):
     if blank.all(): return np.arange(len(table.owner))
     if blank.any(): raise ValueError(
         f"{table.where} {table.line[blank][0]}: sample is blank, and given elsewhere")
-    seen = set()
-    for row in zip(table.owner, place, table.line):
-        if row[:2] in seen: raise ValueError(
-            f"{table.where} {row[2]}: its input has a sample {row[1]} already")
-        seen.add(row[:2])
+    n, low, seen, late = np.bincount(table.owner), min(place), set(), []
+    for x, at, i in zip(table.owner, place, table.line):
+        if (x, at) in seen: raise ValueError(
+            f"{table.where} {i}: its input has a sample {at} already")
+        seen.add((x, at))
+        if low < 2 and at - low >= n[x]: late.append( # else they are seeds
+            f"{table.where} {i}: sample {at} of {n[x]}, counted from {low}: some are "
+            "missing, and later ones take their place")
+    _warn(late)
     return np.unique(place, return_inverse=True)[1] # seeds may be larger than int64
 
 # %% ../../nbs/answers/00_tables.ipynb #81f9d8b3
@@ -336,9 +342,8 @@ def draws_table(
     rows = []
     for i, (x, some) in enumerate(zip(inputs, draws)):
         scored = some and not isinstance(some[0], str)
-        cells = dict(answer=[a for a, _ in some], score=[s for _, s in some]
-                     ) if scored else dict(answer=list(some))
-        rows.append(dict(input=x, **cells, **{c: v[i] for c, v in own.items()}))
+        cells = zip(("answer", "score"), zip(*some) if scored else [some])
+        rows.append(dict(input=x) | dict(cells) | {c: v[i] for c, v in own.items()})
     return rows
 
 # %% ../../nbs/answers/00_tables.ipynb #1ffe9853
@@ -408,7 +413,6 @@ class AnswerSet:
     def __len__(self): return len(self.texts)
     def __iter__(self): return iter(self.texts)
     def __getitem__(self, i): return self.texts[i]
-    def __contains__(self, text): return text in self.texts
     def __repr__(self):
         more = ", or none of these"*self.none
         return f"AnswerSet({self.texts}{more}; {self.draws} draws)"

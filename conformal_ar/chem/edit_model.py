@@ -521,6 +521,7 @@ def next_pointers(
     more = torch.cat([tokens[:, None] - FIRST, last[:, :-1]], 1)
     return torch.where(tokens[:, None] >= FIRST, more, last)
 
+# %% ../../nbs/chem/04_edit_model.ipynb #e9067857
 def last_pointers(
     tokens:torch.Tensor, # [B, T]
     slots:int,           # How many

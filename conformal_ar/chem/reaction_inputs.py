@@ -198,10 +198,21 @@ _no_names = ("names, formulas and abbreviations are read of common reagents only
 _others = {"a CAS number": r"\d{2,7}-\d\d-\d", "an InChI": "InChI=.*",
            "an InChIKey": "[A-Z]{14}-[A-Z]{10}-[A-Z]"}
 
+_beside = re.compile( # amounts and conditions that stand behind a space, or first
+    fr"\s+({_amount}|[\d.,]*({_unit})|{_word}|\(?(x\d+|\d+[x×])\b\)?)|"
+    fr"\([\d.,]*({_unit})\)|^\d+(?=\s)", re.I)
+
+def _amount_said(text):
+    "What is wrong where an amount or a condition stands behind SMILES, or nothing"
+    found = _beside.search(text)
+    return found and (f"{found[0].strip()!r} is no part of SMILES: leave amounts and "
+                      "conditions out")
+
 def _fault(text):
     "What is wrong with the SMILES of a molecule, as far as that can be told"
     for kind, form in _others.items():
         if re.fullmatch(form, text): return f"{kind}: write SMILES"
+    if said := _amount_said(text): return said
     if re.search(r"(?<!-)>", text): return "it is a reaction: give one molecule"
     for a, b in ("()", "[]"):
         m, n = text.count(a), text.count(b)
@@ -256,6 +267,7 @@ def check_source(text:str):
         parts = filter(str.strip, MIXED.split(source)[::2])
         odd = [repr(p) for p in parts if _fault(p.split()[0]) == _no_names]
         if odd: raise BadReaction(f"cannot read {', '.join(odd)}: {_no_names}")
+        if said := _amount_said(source): raise BadReaction(said)
         before = words[0].split(".")[-1] or words[0]
         raise BadReaction(f"white space after {before!r}: was a dot "
             "forgotten? (A name behind the SMILES goes into a column of its own.)")

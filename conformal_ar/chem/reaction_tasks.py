@@ -190,14 +190,16 @@ class MoleculesTask(ShownMolecules, Task):
             with TemporaryDirectory() as folder:
                 table = self.as_table(path, folder)
                 with named_as(path, table): return read_columns(
-                    table, *columns, several=columns[1], change=pair)
+                    table, *columns, several=columns[1], change=pair, others=True)
         return _files().read_reactions(path)
 
     def clean_input(self, x, model:"Autoregressor|None", **options):
         from conformal_ar.chem.reaction_inputs import read_source
-        check_text(x.text)
+        unused = _files().unused_columns(x, self.proposing(x.columns))
+        if unused and not check_text(x.text).strip(): raise ValueError(
+            f"the input is empty; {'; '.join(unused)}")
         clean, notes = read_source(x, model, **options)
-        return clean, notes + _files().unused_columns(x, self.proposing(x.columns))
+        return clean, notes + unused
 
     def spell_target(self, typed, clean, target, **options):
         from conformal_ar.chem.reaction_inputs import check_product

@@ -37,7 +37,8 @@ def _new_words(text, used):
 _goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|(?i:and|plus|with)\s|"
             r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}") # amounts of something
 
-_apart = re.compile(fr"{TOKEN}\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)")
+_apart = re.compile(fr"{TOKEN}(\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)|"
+                    fr" +(?!\d){TOKEN}\s*$)") # C C may be ethane, or two
 
 def _of_flask(smiles, name):
     "May what stands behind SMILES be more of the flask?"
@@ -51,7 +52,7 @@ def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands ther
     "The lines of a file of SMILES, perhaps with names; `path`, or a list of its lines"
     rows, lines = [], path if isinstance(path, list) else read_lines(path)
     for i, line in enumerate(lines, 1):
-        if line.startswith("#"): continue
+        if re.match(r"#|(?i:\w*smiles\b)" if i == 1 else "#", line): continue # a header
         bare, *_ = text = line.partition("|")
         spaced = spaced_tokens(bare.split()) or _apart.match(bare) # the rest of it
         smiles, name, *_ = *((bare.strip(), "".join(text[1:])) if spaced
@@ -70,10 +71,10 @@ def smi_inputs(path:str|Path)->list: # An Input each, its name among the columns
             for line, text, name in read_smi(path)]
 
 # %% ../../nbs/chem/09_structures.ipynb #8f41c296
-def read_reactions(path:str|Path)->list: # (line number, (source, target))
+def read_reactions(path:str|Path)->list: # (line number, (source, target, name))
     "Reactions of lines of `path` that are not empty; `ValueError` names odd ones"
     found = []
-    for line, text, _ in read_smi(path):
+    for line, text, name in read_smi(path):
         try: text, _ = plain_smiles(text)
         except ValueError as e: raise at(path, line, e) from None
         try: left, middle, right = map(str.strip, sides(text))
@@ -81,7 +82,7 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target))
         if not (right or text.endswith(">")) and text: # refused as a target
             raise at(path, line, "not of the form REACTANTS>>PRODUCT")
         flask = ".".join(filter(None, (left, middle)))
-        if text: found.append((line, (flask, right)))
+        if text: found.append((line, (flask, right, dict(name=name))))
     return found
 
 # %% ../../nbs/chem/09_structures.ipynb #8f41c297
@@ -97,7 +98,7 @@ _other = ("agent|medium|co(?:solvent|substrate|reactant)|oxidant|reductant|rgt|s
           "catsolv")
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
 _role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*"
-    r"((\.|duplicated)?(?P<number>\d+|[a-e]))?") # pandas, polars: a second one
+    r"((\.+|duplicated|\(#)?(?P<number>\d+|[a-e])\)?)?") # pandas, polars, R, KNIME
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so

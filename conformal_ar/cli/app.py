@@ -20,7 +20,7 @@ from typing import Callable, NamedTuple
 from urllib.parse import urlencode
 
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
-from .command_line import explain_error, guarantee_text, opened_calibration, shortened
+from .command_line import explain_error, guarantee_text, noted_options, opened_calibration, shortened, task_options
 from ..decisions.adaptive import AdaptiveLevelSets
 from ..decisions.selection import SelectiveAnswers
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
@@ -50,18 +50,26 @@ def _time_limit(ar, seconds):
 
 # %% ../../nbs/cli/05_app.ipynb #192a0aa9
 class Opened:
-    "A calibrated `cp` of a `task`, opened: other coverages of an input need no search"
+    """A calibrated `cp` of a `task`: other coverages of an input need no search.
+    The options `noted` are those that inputs of the calibration were read with"""
     most = 20 # inputs whose search is kept
-    def __init__(self, cp:ModelCalibration|AdaptiveLevelSets, task:Task):
+    def __init__(self, cp:ModelCalibration|AdaptiveLevelSets, task:Task, noted:list=[]):
         if not isinstance(cp, (Procedure, SelectiveAnswers)): raise ValueError(
             "sets that follow labels are for conformal-ar predict: they have no page")
         if isinstance(cp, Procedure) and cp.risk is not None: raise ValueError(
             "sets that bound a risk are for conformal-ar predict: the page offers "
             "coverages")
         check_one_by_one(cp)
-        self.cp, self.task, self.tables = cp, task, {}
+        self.cp, self.task, self.noted, self.tables = cp, task, noted, {}
         others:dict = {o: True for o, of in task.options.items() if not of.of_inputs}
         task.prepare(cp, **others) # all that its tables may have
+
+    def reading(self,
+        options:dict={}, # Name to bool: what is asked
+    )->dict:
+        "Options of inputs: those that the task has, or pairs were read with"
+        asked = [o for o, v in options.items() if v and o in self.task.options]
+        return task_options(self.task, [*asked, *self.noted])[0]
 
     def highest(self):
         "The largest coverage, in hundredths, that the calibration can guarantee"
@@ -359,7 +367,7 @@ def answer(
     if not text: raise ValueError("the input is empty")
     if len(text) > MOST_CHARACTERS: raise ValueError(
         f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
-    options = {o: v for o, v in options.items() if o in task.options}
+    options = opened.reading(options)
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
     x = Input(1, text, dict(coverage=round(cp.guarantee.coverage, 4)))
@@ -413,7 +421,7 @@ def file_records(
             progress(i, len(texts))
             try: yield limited(opened.predict, text, coverage)
             except Exception as e: yield ValueError(explain_error(e)[0]) # others go on
-    own = {o: v for o, v in options.items() if o in task.options}
+    own = opened.reading(options)
     read = partial(sorted_inputs, task=task, **own)
     worker = SetRecords(lambda: opened.cp, take, read, task.rewrites, None,
                         partial(task.candidate, **own), partial(limited, opened.check))
@@ -429,5 +437,6 @@ def open_calibration(name:str, model:str="")->Opened:
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model, stamp
-    if key not in _kept: _kept[key] = Opened(*opened_calibration(name, model=model))
+    if key not in _kept: _kept[key] = Opened(
+        *opened_calibration(name, model=model), noted_options(name))
     return _kept[key]

@@ -306,7 +306,8 @@ def _route(texts, make):
         for t in texts:
             if not isinstance(t, str): raise ValueError(f"{t!r:.80} is no text")
         opened, x = open_calibration(texts[0]), Input(1, texts[1])
-        return make(opened, opened.task.clean_input(x, opened.cp.model)[0])
+        own = opened.reading()
+        return make(opened, opened.task.clean_input(x, opened.cp.model, **own)[0])
     except TypeError as e: return dict(error=error_line(e)) # of a coverage as a text
     except Exception as e: return dict(error=explain_error(e)[0])
 
@@ -317,7 +318,8 @@ def add_routes(gr):
         return _route((task, text), lambda o, x: answer(o, text, coverage).record)
     def p_value(task:str, text:str, candidate:str)->dict:
         def found(o, x):
-            found, _ = o.check(x, o.task.spell_target(text, x, candidate))
+            right = o.task.spell_target(text, x, candidate, **o.reading())
+            found, _ = o.check(x, right)
             said = {c: found.get(f"candidate_{c}") for c in ("p_value", "rank")}
             return dict(input=x, candidate=candidate, **said)
         return _route((task, text, candidate), found)

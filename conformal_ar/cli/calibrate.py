@@ -10,6 +10,7 @@ import gzip
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
+from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -46,6 +47,7 @@ def open_inputs(path, column, task, size):
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
     asked, path, table = path, Path(path), task.is_table(path)
     check_columns(table, column)
+    seen = path.stat().st_size if path.is_file() else 0 # by who reads a copy
     if not path.is_file() and not path.is_dir(): # a pipe is read once
         path = copied(open(path, "rb"), path.name, asked)
     if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
@@ -58,7 +60,8 @@ def open_inputs(path, column, task, size):
         if not any(column in task.joined(row, column) for row in rows):
             try: check_column(blocks, column)
             except ValueError as e: raise ValueError(f"{e}{task.roles}") from None
-    return blocks
+    if not seen or blocks.path == Path(asked).resolve(): return blocks
+    return replace(blocks, origin=Path(asked), seen=seen)
 
 def inputs_of_rows(rows, column, task):
     "Rows of a block as inputs"
@@ -115,15 +118,24 @@ def rows_of(path, columns, task):
         if not said: raise
         raise ValueError(f"{path}: {said[-1]}") from e
 
+# %% ../../nbs/cli/01_calibrate.ipynb #0e25a569
+def _say_sources(x, task):
+    "Say of which columns an input was put together, if it was"
+    of = [c for c in task.sources(x.columns) if x.columns[c]]
+    if of and task.joined(x.columns, "").get("") == x.text: notice(
+        f"inputs are put together from columns, in line {x.line} from {', '.join(of)}")
+
 # %% ../../nbs/cli/01_calibrate.ipynb #fe025b7a
 def _file_pairs(path, rows, task, ar, reading):
     "Inputs and targets of a file, those inputs left out that the model cannot take"
-    asked = [Input(i, x) for i, (x, _) in rows]
+    target = "candidate" # what is judged, so that only other columns are not used
+    asked = [Input(i, x, dict(*own) | {target: y}) for i, (x, y, *own) in rows]
     good, *left = sorted_inputs(asked, ar, task, **reading)
     say_left_out(len(rows), *left, mends=task.options)
-    found, targets, bad = {line: y for line, (_, y) in rows}, [], {}
+    _say_sources(good[0][0], task)
+    targets, bad = [], {}
     for x, clean in good:
-        try: targets.append(_target(x, clean, found[x.line], task, reading))
+        try: targets.append(_target(x, clean, x.columns[target], task, reading))
         except ValueError as e: bad[x.line] = e
     if bad: raise all_wrong(f"{path}, line", bad)
     return [clean for _, clean in good], targets
@@ -207,11 +219,13 @@ def named_model(model):
     return str(Path(model).resolve()) if folder else model
 
 # %% ../../nbs/cli/01_calibrate.ipynb #76c37062
-def _save_calibration(cp, folder, model, task):
-    "Save a calibration with the names of its model and task; say if one goes for it"
+def _save_calibration(cp, folder, model, task, options=()):
+    """Save a calibration with the names of its model and task, and the options that
+    inputs were read with; say if one goes for it"""
     if calibration_file(folder).is_file():
         notice(f"{folder} held another calibration, which this one replaces")
-    cp.save(folder, notes=dict(model=named_model(model), task=task.name))
+    cp.save(folder, notes=dict(model=named_model(model), task=task.name,
+                               options=[*options]))
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76
 _most_len = 10_000  # tokens: more than models write; pairs × steps must fit into memory
@@ -296,7 +310,9 @@ def calibrate(
         max_len=_max_len(procedure, max_len, others, task, ar), **own)
     if fdr is None and risk is None: cp.ranks(len(inputs)) # an early error
     cp.calibrate(inputs, targets, progress=True)
-    with only_one(output): _save_calibration(cp, output, model, task) # after an update
+    options = [o for o in reading if reading[o]]
+    with only_one(output): # after an update
+        _save_calibration(cp, output, model, task, options)
     typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #e7a1000a
@@ -329,7 +345,7 @@ def evaluate(ctx:typer.Context, given:SimpleNamespace, asked:list=[]):
     check_shares(coverage=given.coverage)
     check_there(data)
     task = task_of(calibration, given.task)
-    reading, _ = task_options(task, asked)
+    reading, _ = read_as(calibration, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, given.pairs, *columns)
     rows = rows_of(data, columns, task)

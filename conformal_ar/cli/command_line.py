@@ -392,13 +392,36 @@ def guarantee_text(guarantee):
 def task_of(calibration, asked):
     "The task of a calibration, or the one that was asked for by name"
     name = str(calibration)
-    if not is_shipped(name):
-        read_calibration(name) # says what is wrong with it, before torch is loaded
-        from conformal_ar.procedures.saving import model_notes
-        return task_named(asked) if asked else noted_task(model_notes(name))
-    if asked in (None, name): return task_named(name)
-    raise ValueError(f"the calibration is of {name}, but the task is {asked}")
+    if is_shipped(name):
+        if asked in (None, name): return task_named(name)
+        raise ValueError(f"the calibration is of {name}, but the task is {asked}")
+    read_calibration(name) # says what is wrong with it, before torch is loaded
+    from conformal_ar.procedures.saving import model_notes
+    home = noted_task(noted := model_notes(name))
+    if not asked or asked == home.name: return home
+    if not (noted["task"] or noted["model"]): return task_named(asked) # of Python
+    was = f"as {home.name}" if home.name else "without a task"
+    raise ValueError(f"{name} was calibrated {was}: leave --task out")
 
+# %% ../../nbs/cli/00_command_line.ipynb #e507e826
+def noted_options(calibration):
+    "Options that the inputs of a calibration were read with; none of the package's"
+    from conformal_ar.procedures.saving import model_notes
+    return [] if is_shipped(str(calibration)) else model_notes(calibration)["options"]
+
+def read_as(calibration, task, asked):
+    "As task_options, with those of the calibration; what differs is said"
+    noted = noted_options(calibration)
+    own, others = task_options(task, dict.fromkeys([*asked, *noted]))
+    def named(options): return ", ".join(f"--{o.replace('_', '-')}" for o in options)
+    if new := [o for o in noted if o not in asked]: notice(
+        f"{calibration} was calibrated with {named(new)}: inputs are read so here, too")
+    if odd := [o for o in own if own[o] and o not in noted]: notice(
+        f"warning: {calibration} was calibrated without {named(odd)}: its coverage is "
+        "that of inputs that are read without")
+    return own, others
+
+# %% ../../nbs/cli/00_command_line.ipynb #e507e827
 def check_shares(**options):
     "Refuse numbers that are not in (0, 1), before torch is loaded"
     from conformal_ar.theory.checks import check_risk

@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
-from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, shared_options, shortened, task_of, task_options, with_task_options, writable_folder
+from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -223,7 +223,7 @@ def update(
     check_shares(step=step)
     check_there(data)
     task = task_of(calibration, given.task)
-    reading, _ = task_options(task, asked)
+    reading, _ = read_as(calibration, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, None, *columns)
     rows = rows_of(data, columns, task)

@@ -22,7 +22,7 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
-from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, shared_options, task_of, task_options, with_task_options, writable_folder
+from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
@@ -198,7 +198,7 @@ def predict(
     _check_asked(data, text, output, column)
     check_shares(coverage=given.coverage)
     task = task_of(calibration, given.task)
-    (own, others), kind = task_options(task, asked), _suffix(output)
+    (own, others), kind = read_as(calibration, task, asked), _suffix(output)
     _check_kind(output, task)
     is_file, together = bool(data) and _is_file(data), _of_list(calibration)
     if together and not is_file and len(text) < 2: raise ValueError(
@@ -230,6 +230,7 @@ def predict(
     _say_notes(lambda: found, task.options)
     _write(lambda: found, output, task)
     if is_file: _sum_up(found)
+    if is_file and (more := blocks.added()): notice(f"warning: {more}")
 
 # %% ../../nbs/cli/02_predict.ipynb #2d4fc15a
 KINDS = dict(select=Selection, sets=SampledSets, claims=ClaimFilter)
@@ -321,9 +322,9 @@ def applied_rows(
     "What a calibration makes of a table"
     if isinstance(made, SampledSets):
         sets = made.apply(table)
-        rows = [{key: x} | dict(answers=s.texts, draws=s.draws) | (
-            dict(none=s.none) if made.abstain else {})
-            for x, s in zip(table.own.get("input", table.inputs), sets)]
+        rows = [{key: x} | dict(answers=s.texts, draws=s.draws,
+                                none=s.none if made.abstain else None)
+                for x, s in zip(table.own.get("input", table.inputs), sets)]
         size = np.mean([*map(len, sets)])
         return rows, f"{len(sets):,} sets, {size:.2f} answers on average"
     name, does = ("taken", made.take) if isinstance(made, Selection) else (
@@ -331,9 +332,9 @@ def applied_rows(
     if name in table.own: raise ValueError(
         f"there is a column {name!r} already: rename it, or leave it out")
     yes = does(table)
-    rows = [o | {name: bool(t)} for o, t in zip(table.rows, yes)]
-    blank, lacks = dict.fromkeys(rows[0] if rows else ()), {*range(len(table))}
-    lacks = sorted(lacks - {*table.owner.tolist()}) # an empty list is an answer, too
+    blank = dict.fromkeys(c for row in table.rows for c in row) # a row may lack some
+    rows = [blank | o | {name: bool(t)} for o, t in zip(table.rows, yes)]
+    lacks = sorted({*range(len(table))} - {*table.owner.tolist()}) # of an empty list
     for n in reversed(lacks):
         own = {c: v[n] for c, v in table.own.items() if c in blank}
         at = np.flatnonzero(table.owner > n)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input', 'line_inputs',
-           'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
+           'warn_glued', 'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input',
+           'line_inputs', 'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv
@@ -16,13 +16,15 @@ import re
 import zlib
 from collections.abc import Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
-from .whole_files import jsonable
+from .whole_files import is_none, jsonable
+from ..theory.checks import check_one_table, warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -121,12 +123,19 @@ def _names_once(pairs):
 
 def _constant(word): return None if word == "NaN" else float(word) # no JSON, but common
 
+def _number(digits):
+    "A float; the text where that would be infinite or 0 in its place"
+    found = float(digits)
+    lost = found in (0, np.inf, -np.inf) and Decimal(digits) != found
+    return digits if lost else found
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca79
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
         try: row = json.loads(line, object_pairs_hook=_names_once,
-                               parse_constant=_constant)
+                               parse_constant=_constant, parse_float=_number)
         except (ValueError, RecursionError) as e:
             row = BadRow(f"not JSON ({getattr(e, 'msg', e)})", line)
         odd = not isinstance(row, (dict, BadRow))
@@ -254,8 +263,10 @@ def read_kinds(
     columns:dict, # Name to values
     kinds:dict,   # Name to dtype, or to a feature as datasets writes it
 )->dict:
-    "The columns: half precision as NumPy's numbers, which know it, and classes by name"
+    """The columns: half precision as NumPy's numbers, which know it, classes by name,
+    and texts that Spark and Hive write as bytes"""
     def one(v, kind):
+        if isinstance(v, bytes): return v.decode("utf-8", "surrogateescape")
         kind = kind if isinstance(kind, dict) else {}
         if isinstance(v, list): return [one(o, kind.get("feature")) for o in v]
         if v is None or kind.get("_type") != "ClassLabel": return v
@@ -263,7 +274,8 @@ def read_kinds(
     def read(values, kind):
         half = re.search("(?i)float16|halffloat", str(kind))
         if half: return [*map(np.float16, values)]
-        return [one(v, kind) for v in values] if "ClassLabel" in str(kind) else values
+        known = re.search("ClassLabel|[Bb]inary", str(kind))
+        return [one(v, kind) for v in values] if known else values
     return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
 def rows_of(columns:Mapping)->list:
@@ -273,18 +285,44 @@ def rows_of(columns:Mapping)->list:
         f"columns must be of one length; got {sizes}")
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
-def _parquet_rows(path):
-    table = open_parquet(path).read()
+def parquet_rows(
+    table:Any, # Of pyarrow
+)->list: # A dictionary for each row
+    "Rows of an Arrow table, as Spark, Hive or datasets wrote it to Parquet"
     kinds = dict(zip(table.column_names, table.schema.types))
     said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
     kinds |= json.loads(said).get("info", {}).get("features", {})
     return rows_of(read_kinds(table.to_pydict(), kinds))
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #glued000
+def _holds_rows(row, j):
+    "Have the lines of a text, number `j` of a row, as many separators as rows have?"
+    lines, n = [*row.values()][j].rstrip().split("\n"), len(row) - 1
+    cut = [n - j, *[n]*(len(lines) - 2), j] # from within a row to within another
+    alone = sum(is_none(o) or o == "" for o in row.values()) == n
+    found = ([len(re.findall(fr"{c}(?=\S)", o)) for o in lines] for c in ",;\t")
+    return any(o == cut or alone and {*o} == {n} for o in found)
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #glued001
+def warn_glued(
+    where:str,     # What is counted, such as "a.csv, line"
+    rows:Iterable, # Of (number, row)
+):
+    "Warn where a text in a row holds further rows: a quote that is not closed"
+    odd = [(i, c) for i, row in rows if isinstance(row, dict) and len(row) > 1
+           for j, (c, v) in enumerate(row.items())
+           if isinstance(v, str) and "\n" in v and _holds_rows(row, j)]
+    more = f" and {len(odd) - 1:,} more"*(len(odd) > 1)
+    if odd: warn_caller(f"{where} {odd[0][0]}{more}: the lines of the text in "
+        f"{odd[0][1]!r} look like further rows, which are not read: is a quote before "
+        "them not closed?")
+
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c94a
 def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
     "Rows of a JSONL, CSV or Parquet file `path`; `ValueError` where none are"
     try:
-        if suffix_of(path) == ".parquet": rows = [*enumerate(_parquet_rows(path), 1)]
+        if suffix_of(path) == ".parquet":
+            rows = [*enumerate(parquet_rows(open_parquet(path).read()), 1)]
         else:
             lines = read_lines(path)
             separator, before = table_start(path, lines)
@@ -292,6 +330,7 @@ def read_table(path:str|Path)->list: # (line number, row or BadRow) of each row
             rows = list(table or json_rows(lines))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
     if not rows: raise ValueError(f"{path}: there are no rows")
+    warn_glued(f"{path}, line", rows)
     return rows
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #c528e4ed
@@ -306,7 +345,8 @@ def text_of(
         have = ", ".join(row if there is None else there) or "none"
         raise ValueError(f"there is no column '{column}'; there are: {have}")
     if isinstance(row[column], str): return row[column]
-    raise ValueError(f"column '{column}' is not a text: {json.dumps(row[column]):.60}")
+    said = json.dumps(row[column], default=str)
+    raise ValueError(f"column '{column}' is not a text: {said:.60}")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bc2af9af
 def at(
@@ -341,6 +381,12 @@ def all_wrong(
     return ValueError(f"{where} " + f"; {where.split()[-1]} ".join(said[:5]) + more)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #bf847531
+def _own(row, *columns):
+    "What else stands in a row beside some columns"
+    own = row.items() if isinstance(row, dict) else ()
+    return {c: any_text(v) if isinstance(v, str) else v
+            for c, v in own if c not in columns}
+
 def _texts_of(row, column, several, there):
     "The text in a column of a row, or the texts in a list"
     texts = row.get(column) if several and isinstance(row, dict) else None
@@ -354,14 +400,15 @@ def read_columns(
     *columns:str,  # Names of the columns to read
     several:str|None=None, # One of them that may hold lists of texts
     change:Callable=lambda row: row, # What is made of each row first
-)->list: # (line number, texts of the columns) of each row
+    others:bool=False, # Give its other columns, too?
+)->list: # (line number, texts of the columns, and a dictionary of others) of each row
     "Read columns of texts; `ValueError` that names all rows without"
     values, bad = [], {}
     for line, row in read_table(path):
         changed = change(row)
         try: texts = [_texts_of(changed, c, c == several, row) for c in columns]
         except ValueError as e: bad[line] = e
-        else: values.append((line, texts))
+        else: values.append((line, texts + [_own(changed, *columns)]*others))
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
 
@@ -385,15 +432,16 @@ def table_rows(
 )->tuple[str, list]: # What is counted, in errors; (number, row) of each
     "Rows of a table; `ValueError` for a bad one of a file, `TypeError` for no table"
     if isinstance(data, (str, Path)):
-        rows = read_table(data)
-        for line, row in rows:
+        for line, row in (rows := read_table(data)):
             if isinstance(row, BadRow): raise at(data, line, row)
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         data = _columns_of(data)
-    if isinstance(data, Mapping): data = rows_of(data)
+    check_one_table(data)
+    data = rows_of(data) if isinstance(data, Mapping) else data
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
-        return "row", list(enumerate(data))
+        warn_glued("row", rows := list(enumerate(data)))
+        return "row", rows
     raise TypeError("a table must be a CSV or JSONL file, a DataFrame, a dictionary of "
                     f"columns, or a list of dictionaries; got {type(data).__name__}")
 
@@ -409,8 +457,7 @@ class Input(NamedTuple):
 def row_input(line, row, column):
     "A row of a table, or a plain line, as an input"
     if isinstance(row, str): return Input(line, row.rstrip("\r\n"))
-    own = row.items() if isinstance(row, dict) else ()
-    own = {c: any_text(v) if isinstance(v, str) else v for c, v in own}
+    own = _own(row)
     try: text = text_of(row, column)
     except ValueError as e: return Input(line, getattr(row, "text", ""), own, str(e))
     del own[column]

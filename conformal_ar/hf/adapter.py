@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from fastcore.basics import patch
+from huggingface_hub import try_to_load_from_cache
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
@@ -127,9 +129,14 @@ def _check_special(self:HFModel, **ids):
 # %% ../../nbs/hf/01_adapter.ipynb #cf40b0f6
 @patch(as_prop=True)
 def positions(self:HFModel)->int: # None when there is no limit
-    "Positions of a model that has only so many"
-    most = getattr(self.model.config, "max_position_embeddings", None)
-    return most if most is not None and most > 0 else None # some say −1 for no limit
+    "Positions of a model that has only so many, or turns all otherwise from there on"
+    own = vars(config := self.model.config)
+    most = getattr(config, "max_position_embeddings", None)
+    most = most if most is not None and most > 0 else None # some say −1 for no limit
+    rope = own.get("rope_parameters")
+    if not rope or rope.get("rope_type") != "longrope": return most
+    name = "original_max_position_embeddings"
+    return min(filter(None, (most, rope.get(name), own.get(name))), default=None)
 
 # %% ../../nbs/hf/01_adapter.ipynb #72348e2d
 @patch(as_prop=True)
@@ -288,35 +295,48 @@ def base_of(folder:str|Path)->str|None: # None where it holds no adapter
     return base
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
+HEADER = 10**8 # bytes that safetensors allows
+
 def _size_needed(path):
-    "Bytes that a file of weights must have"
+    "Bytes that a file of weights must have; `OSError` for one of another kind"
     size = path.stat().st_size
     with path.open("rb") as f:
-        n = int.from_bytes(f.read(8), "little")
-        parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
+        start = f.read(8)
+        n = int.from_bytes(start, "little")
+        if n > HEADER: raise OSError(f"{path} is of another kind than its name says: "
+            f"it begins with {start!r}; a page of a web site, or a pickle?")
+        try: parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
+        except ValueError as e: raise OSError(f"{path} is damaged: {e}") from None
     ends = (x["data_offsets"][1] for x in parts if "data_offsets" in x)
     return 8 + n + max(ends, default=0)
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
-    Also for an adapter beside whole weights"""
-    files = sorted(Path(folder).iterdir())
+    Also for weights twice, and for an adapter beside whole weights or on another"""
+    files, whole = sorted(Path(folder).iterdir()), "model.safetensors"
     for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
         if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
-    if any(path.name == "adapter_config.json" for path in files):
-        whole = [p.name for p in files if re.match(r"(pytorch_)?model\b", p.name)]
-        if whole: raise OSError(
-            f"{folder} has weights of an adapter beside whole ones, {whole[0]}, on "
+    names = {path.name for path in files}
+    if {whole, f"{whole}.index.json"} <= names: raise OSError(
+        f"{folder} has weights twice, in {whole} and in the parts of {whole}.index.json"
+        ": remove those that are not meant")
+    if "adapter_config.json" in names:
+        beside = [p.name for p in files if re.match(r"(pytorch_)?model\b", p.name)]
+        if beside: raise OSError(
+            f"{folder} has weights of an adapter beside whole ones, {beside[0]}, on "
             "which it would be put, also where it is in them already: remove "
             "adapter_config.json if it is, else give the whole a folder of its own")
         if not find_spec("peft"): raise OSError(
             f"{folder} has weights of an adapter, such as LoRA: pip install peft, and "
             "merge them into the model")
-        base_of(folder)
+        if under := base_of(base := base_of(folder)): raise OSError(
+            f"{folder} has an adapter of {base}, itself an adapter of {under}: merge "
+            "the lower one, and name what comes of it in adapter_config.json")
     for path in files:
         if path.suffix not in (".safetensors", ".json", ".model"): continue
+        if not path.exists(): raise OSError(
+            f"{path} is a link to a file that is not there: copy the file itself")
         with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
         if pointer: raise OSError(
             f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
@@ -334,14 +354,22 @@ def damaged_json(folder:str|Path, names:str="*.json")->str: # Empty for none
     return ""
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
+PACKED = r"weight_(scale|zero_point|packed)|\.(absmax|quant_map|qweight|qzeros|SCB)$"
+
 def check_loaded(
     name:str,   # Of the model
     found:dict, # What from_pretrained says of its loading
-    adapter:bool=False # Are weights of an adapter among them?
+    adapter:bool=False, # Are weights of an adapter among them?
+    packed:str|dict="", # How its configuration says that they are, though they are not
 ):
     """`OSError` for weights that were not loaded, and would be random, or were left out
-    of an adapter. A warning for those that a model has no place for"""
+    of an adapter, or are packed. A warning for those that a model has no place for"""
     missing, others = map(sorted, (found["missing_keys"], found["unexpected_keys"]))
+    packed = packed or next((key for key in others if re.search(PACKED, key)), "")
+    if packed: raise OSError(
+        f"{name}: its weights are quantised, {packed!r:.60}, in a way that the "
+        "library does not know or config.json does not say: save them unpacked, by "
+        "what packed them")
     why = "does its configuration name too few layers?"
     if adapter: why = ("does adapter_config.json name other target_modules or layers? "
                        "Load it by peft, and save what merge_and_unload() gives")
@@ -361,12 +389,52 @@ def check_loaded(
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d3
 WORDS = r"tokenizer\.json|vocab|merges|tekken|.*codes|.*\.(model|tiktoken|bpe|vocab)$"
 
-def check_words(folder:str|Path, tokenizer:"ModelTokenizer"):
-    "`OSError` where `folder` lacks the words of its `tokenizer`, which is then made up"
-    if not getattr(tokenizer, "vocab_files_names", None): return # it needs none
-    if not any(re.match(WORDS, path.name) for path in Path(folder).iterdir()):
-        raise OSError(f"{folder} has no tokenizer: put it there by "
-                      "tokenizer.save_pretrained")
+def _holds(folder, names):
+    return any(re.match(names, path.name) for path in Path(folder).iterdir())
+
+def read_tokenizer(
+    folder:str|Path, # Of a model or an adapter, or a hub id
+    **options # Of from_pretrained
+)->"ModelTokenizer":
+    """The tokenizer in a `folder`, that of its base for an adapter without one.
+    `OSError` where its words are nowhere, and it would be made up, or are damaged"""
+    at, base, found = folder, base_of(folder), None
+    if base and not _holds(folder, f"tokenizer_config|{WORDS}"): at = base
+    lacks = (here := Path(at).is_dir()) and not _holds(at, WORDS)
+    try: found = own_tokenizer(at) or AutoTokenizer.from_pretrained(at, **options)
+    except ImportError: raise
+    except Exception as e:
+        why = damaged_json(at) if here else ""
+        first = str(e).strip().partition("\n")[0]
+        if why or not lacks: raise OSError(
+            f"{at}: {why or f'its tokenizer cannot be read: {first}'}") from e
+    if found and not (lacks and getattr(found, "vocab_files_names", None)):
+        check_reading(found, at)
+        return found
+    its_base = f", nor has its base {base}"*(at != folder)
+    raise OSError(f"{folder} has no tokenizer{its_base}: put it there by "
+                  "tokenizer.save_pretrained")
+
+# %% ../../nbs/hf/01_adapter.ipynb #2509c4de
+SOME = "Hello world, it's 2023: 650841823 (C1=CC=CC=C1)"
+
+def check_reading(tokenizer:"ModelTokenizer", folder:str|Path):
+    "A warning where `tokenizer` reads otherwise than tokenizer.json of a `folder` does"
+    path, kind = Path(folder)/"tokenizer.json", type(tokenizer).__name__
+    if not Path(folder).is_dir(): # of the hub
+        path = Path(str(try_to_load_from_cache(str(folder), path.name)))
+    if kind == "TokenizersBackend" or not path.is_file(): return # alike
+    inner = Tokenizer.from_file(str(path))
+    inner.no_truncation()
+    size = inner.get_vocab_size()
+    def same(text):
+        ids = inner.encode(text, add_special_tokens=False).ids
+        return ids == tokenizer(text, add_special_tokens=False)["input_ids"]
+    some = SOME, inner.decode([*range(0, size, 1 + size//50)])
+    if odd := [t for t in some if not same(t)]: warn_caller(
+        f"{folder}: {kind}, which tokenizer_config.json names, reads {odd[0]!r:.60} "
+        "otherwise than tokenizer.json says. If the model was trained with the latter, "
+        "give the adapter the model and PreTrainedTokenizerFast.from_pretrained of it")
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d8
 def within(folder:str|Path)->str: # Empty for none
@@ -380,6 +448,7 @@ def within(folder:str|Path)->str: # Empty for none
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d7
 OTHERS = r".*\.(gguf|h5|msgpack|pth?|ckpt|onnx)$"
+PICKLED = ": use_safetensors=None loads pickled weights, which can run code"
 
 def why_not_loaded(
     folder:str|Path, # Or what was asked of the hub
@@ -389,28 +458,32 @@ def why_not_loaded(
     why, folder = str(e).strip() or type(e).__name__, Path(folder)
     sizes, first = "ignore_mismatched_sizes" in why, why.partition("\n")[0]
     if why.startswith("Unrecognized configuration class"): # the list is long
-        return "it is of another kind: try HFCausal, or HFSeq2Seq"
+        kind = "".join(re.findall(r"(\w+)Config'", first)[:1])
+        other = "HFCausal" if "Seq2Seq" in first else "HFSeq2Seq"
+        return (f"it is of another kind, {kind}: try {other} if it reads and writes "
+                "text, or load it by its own class")
     if folder.is_dir() and (damaged := damaged_json(folder)): return damaged
     if base := base_of(folder):
         what = f"it holds an adapter, such as LoRA, of {base}"
         if sizes: return (f"{what}: the weights of the one have other sizes than those "
             "of the other, or than adapter_config.json says; was the vocabulary "
             "resized? Save what merge_and_unload() gives")
+        if "adapter_model" in first: return f"{what}, but lacks weights{PICKLED}"
         if isinstance(e, KeyError): return f"{what}, of a kind that peft lacks: {first}"
         if not isinstance(e, OSError):
             return f"{what}, which cannot be put on it: {first}"
-        return f"{what}: that base model and a tokenizer must be found, too; {first}"
+        return f"{what}: that base must be found, too; {first}"
     if sizes: return "its weights have other sizes than its configuration says"
     if not folder.is_dir(): return why
     if not (folder/"config.json").is_file(): return "it has no config.json" + within(
         folder)
+    if isinstance(e, KeyError): return f"its files lack {why}"
     if "no file named" not in why: return why
     names = sorted(path.name for path in folder.iterdir())
     other = [f", but {n}, of another library" for n in names if re.match(OTHERS, n)]
     if not any(n.startswith("pytorch_model") for n in names):
         return f"it has no model.safetensors{''.join(other[:1])}"
-    return ("it has no model.safetensors: use_safetensors=None loads pickled weights, "
-            "which can run code")
+    return f"it has no model.safetensors{PICKLED}"
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)
@@ -433,8 +506,6 @@ def from_pretrained(cls:HFModel,
     try:
         with no_progress_bar() if here else nullcontext():
             model, found = cls.auto.from_pretrained(folder, **weights)
-            tokenizer = own_tokenizer(folder)
-            if not tokenizer: tokenizer = AutoTokenizer.from_pretrained(folder, **both)
     except ImportError: raise # names what to install
     except Exception as e:
         why = why_not_loaded(folder, e)
@@ -442,8 +513,10 @@ def from_pretrained(cls:HFModel,
             f"package ({', '.join(shipped_models())}), nor a folder with a model and a "
             "tokenizer, nor a model on the hub that "
             f"{cls.auto.__name__} can load ({why})") from e
-    check_loaded(name, found, bool(getattr(model, "peft_config", None)))
-    if here: check_words(folder, tokenizer)
+    packed = getattr(model.config, "quantization_config", "")
+    if getattr(model, "is_quantized", False): packed = ""
+    check_loaded(name, found, bool(getattr(model, "peft_config", None)), packed)
+    tokenizer = read_tokenizer(folder, **both)
     return cls(model, tokenizer, device=device, **kwargs)
 
 # %% ../../nbs/hf/01_adapter.ipynb #7c1a53ea

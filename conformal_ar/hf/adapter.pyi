@@ -52,7 +52,7 @@ class HFModel(Texts):
     def _check_special(self, **ids) -> None: ...
     @property
     def positions(self) -> int:
-        """Positions of a model that has only so many"""
+        """Positions of a model that has only so many, or turns all otherwise from there on"""
     @property
     def quiet(self):
         """In evaluation mode; `RuntimeError` if its weights were converted since"""

@@ -86,7 +86,7 @@ def grow_rows(cache:DynamicCache, rows:torch.Tensor):
 # %% ../../nbs/hf/03_caches.ipynb #5ab16b10
 class Blocks(NamedTuple):
     "The rows of a frontier, in blocks of one input each"
-    rows:torch.Tensor # [n, m] row that stands at each place, row 0 where there is none
+    rows:torch.Tensor # [n, m] row at each place, or row 0; None: all in order, no gaps
     place:torch.Tensor # [R] where each row stands, counted through all blocks
     owner:torch.Tensor # [n] input of each block; None: all inputs, in order
     bias:torch.Tensor # [n, 1, 1, S] 0 for tokens, very negative for padding, if any
@@ -101,16 +101,16 @@ class Blocks(NamedTuple):
     def lay(self, x:torch.Tensor, heads:int):
         "[n, K, m·H/K, d] of `x` [R, H, 1, d] at their places, for K `heads` of keys"
         (R, H, _, d), several = x.shape, heads < x.shape[1]
-        n, m = (1, R) if self.rows is None else self.rows.shape
+        n = len(self.cross.layers[0].keys if self.rows is None else self.rows)
         if several:
-            if self.rows is None: x = x.view(R, heads, -1, d).transpose(0, 1)
+            if self.rows is None: x = x.view(n, R//n, heads, -1, d).transpose(1, 2)
             else:
                 at = self.once(heads, _with_heads, self.rows, heads)
                 x = x.reshape(R*heads, -1).index_select(0, at)
             return x.reshape(n, heads, -1, d)
         if self.rows is not None:
             x = x.index_select(0, self.once("rows", torch.flatten, self.rows))
-        return x.view(n, m, H, d).transpose(1, 2)
+        return x.view(n, -1, H, d).transpose(1, 2)
 
     def back(self, x:torch.Tensor, R:int, *shape:int):
         "`R` rows [R, *shape] from their places in `x` [n, m·G, ·, ·]"
@@ -119,8 +119,8 @@ class Blocks(NamedTuple):
 
 def _with_heads(rows, heads):
     "[n·K·m] where the K heads of rows [n, m] stand in [R·K, ·]"
-    at = rows[:, None]*heads + torch.arange(heads, device=rows.device)[:, None]
-    return at.flatten()
+    first = torch.arange(heads, device=rows.device)[:, None]
+    return first.add(rows[:, None], alpha=heads).flatten()
 
 # %% ../../nbs/hf/03_caches.ipynb #1d929ffb
 def padding_bias(mask:torch.Tensor, dtype:torch.dtype):
@@ -132,13 +132,16 @@ def padding_bias(mask:torch.Tensor, dtype:torch.dtype):
     bias = bias[:, :mask.shape[1]].masked_fill_(mask == 0, torch.finfo(dtype).min)
     return bias[:, None, None]
 
+# %% ../../nbs/hf/03_caches.ipynb #1d929ffc
 def make_blocks(owner:np.ndarray, cross:DynamicCache, bias:torch.Tensor|None):
     """Lay rows of inputs `owner` [R] in blocks; `bias` [B, 1, 1, S] of their padding.
     `cross` are keys and values, a row per input"""
     keys = cross.layers[0].keys
-    if len(keys) == 1: return Blocks(None, None, None, bias, cross, {})
+    each, left = divmod(len(owner), len(keys))
+    if not left and np.array_equal(owner, np.arange(len(keys)).repeat(each)):
+        return Blocks(None, None, None, bias, cross, {})
     laid, place, of = (x if x is None else to_device(torch.from_numpy(x), keys.device)
-                       for x in lay_rows(owner, len(keys)))
+                       for x in lay_rows(owner, len(keys), exact=True))
     if bias is not None and of is not None: bias = bias.index_select(0, of)
     return Blocks(laid, place, of, bias, cross, {})
 
@@ -184,8 +187,8 @@ AttentionMaskInterface.register("shared", sdpa_mask)
 
 # %% ../../nbs/hf/03_caches.ipynb #087bfd08
 def _weigh(query, key, value, bias, scaling):
-    """[n, m, H, d] attention of [n, H, m, d] queries over [n, H, S, d] keys, and the
-    log-sum-exp of their scores [n, m, H]"""
+    """[n, H, m, d] attention of [n, H, m, d] queries over [n, H, S, d] keys, and the
+    log-sum-exp of their scores [n, H, m]"""
     kind, size, m = query.device.type, query.shape[3], query.shape[2]
     if kind == "cpu" and value.shape[3] == size:
         out, z = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
@@ -203,7 +206,7 @@ def _weigh(query, key, value, bias, scaling):
         if bias is not None: scores += bias
         z, out = scores.logsumexp(-1), (scores.softmax(-1) @ value.float())
         out = out.to(value.dtype)
-    return out.transpose(1, 2), z.transpose(1, 2)
+    return out, z
 
 # %% ../../nbs/hf/03_caches.ipynb #9672c4d9
 def _join(these, those):
@@ -228,11 +231,13 @@ def _attend_prompt(module, query, key, value, blocks, scaling):
             seen = [x.index_select(0, blocks.owner) for x in seen]
         if bias is not None and (S := seen[0].shape[2]) < bias.shape[3]:
             bias = bias[..., -S:]
+        def back(x, size): # [R, K, H/K, size]
+            x = x.transpose(1, 2) # as kernels write
+            if group == 1: return blocks.back(x, R, heads, 1, size)
+            return blocks.back(x, R, group, heads, size).transpose(1, 2)
         x, a = _weigh(blocks.lay(query, heads), *seen, bias, scaling)
-        prompt = (blocks.back(x, R, group, heads, x.shape[3]),
-                  blocks.back(a, R, group, heads, 1))
-        out = _join(prompt, (out, z.reshape(R, group, heads, 1)))
-    return out if group == 1 else out.transpose(1, 2).reshape(R, 1, heads*group, -1)
+        out = _join((back(x, x.shape[3]), back(a, 1)), (out, z[..., None]))
+    return out.reshape(R, 1, heads*group, -1)
 
 # %% ../../nbs/hf/03_caches.ipynb #f55bc3eb
 _prompts = ContextVar("prompts", default=None) # blocks, and layers that used them

@@ -30,15 +30,20 @@ from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/06_causal.ipynb #9901120f
 MARK = "\ue000" # of no language
+THOUGHT = r"(?s).*(</[\w:]*think\w*>|\[/THINK\]|<channel\|>)\s*" # of an assistant
+SWITCH = r"/no_?think\b|(?<!\S)/think\b|/system_override\b" # of Qwen, Nemotron, SmolLM
 
-def marked(x, texts:list):
-    "Messages or parts `x` with marks around what is asked, which `texts` gets"
-    if isinstance(x, list): return [marked(o, texts) for o in x]
+def marked(x, texts:list, role:str=""):
+    "Messages or parts `x` with marks around what a `role` said, which `texts` gets"
+    if isinstance(x, list): return [marked(o, texts, role) for o in x]
     if isinstance(x, str):
-        texts.append(x)
-        return MARK + x + MARK
-    if not isinstance(x, dict) or x.get("role") == "assistant": return x
-    return {k: marked(v, texts) if k in ("content", "text") else v
+        thought = re.match(THOUGHT, x) if role == "assistant" else None
+        start = thought.end() if thought else 0
+        texts.append(x[start:])
+        return x[:start] + MARK + x[start:] + MARK
+    if not isinstance(x, dict): return x
+    role = x.get("role", role)
+    return {k: marked(v, texts, role) if k in ("content", "text") else v
             for k, v in x.items()}
 
 # %% ../../nbs/hf/06_causal.ipynb #99011213
@@ -53,7 +58,7 @@ def prompt_of(
     render:Callable, # From messages to a prompt
     messages:list    # Of dicts with role and content
 )->str:
-    "The prompt of `messages`, with all that is asked; `ValueError` where it would lack"
+    "The prompt of `messages`, with all that is said; `ValueError` where it would lack"
     why = ""
     for said in (messages, [*map(in_parts, messages)]):
         texts = []
@@ -61,12 +66,14 @@ def prompt_of(
         except (TemplateError, TypeError, ValueError, LookupError) as e:
             why = why or f"its chat template says: {e}"
             continue
-        written = [{t, json.dumps(t, ensure_ascii=False)[1:-1]} for t in texts]
-        lost = [t for t, ways in zip(texts, written)
-                if not any(MARK + way + MARK in shown for way in ways)]
+        bare = [re.sub(SWITCH, "", t) for t in texts]
+        ways = [{w for o in both for w in (o, json.dumps(o, ensure_ascii=False)[1:-1])}
+                for both in zip(texts, bare)]
+        lost = [t for t, b, own in zip(texts, bare, ways)
+                if b.strip() and not any(MARK + way + MARK in shown for way in own)]
         if not lost: return prompt
-        why = why or (f"its chat template leaves out what is asked, {lost[0]!r:.60}: "
-                      "give chat=False and whole prompts, or another template")
+        why = why or (f"its chat template leaves out what is said, {lost[0]!r:.60}: do "
+                      "so, too, or give chat=False and whole prompts")
     raise ValueError(why)
 
 # %% ../../nbs/hf/06_causal.ipynb #99011211
@@ -169,6 +176,10 @@ class HFCausal(PromptTexts, HFModel):
             "transformers with attention in all layers have")
 
     @cached_property
+    def _unread(self): # a mask: without one the model would look for padding
+        return torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
+
+    @cached_property
     def _first(self): # position of the first token, behind that of padding in RoBERTa
         own = (m.padding_idx + 1 for m in self.model.modules()
                if hasattr(m, "create_position_ids_from_input_ids"))
@@ -227,7 +238,7 @@ def _logits(self:HFCausal, ids, mask, places=None, keep=1, cache=None):
     taken = {name: value for name, value in optional.items() if name in self._takes}
     out = self.quiet(input_ids=ids, attention_mask=mask, use_cache=cache is not None,
                      **self._cached(cache), **taken)
-    return out.logits[:, -keep:]
+    return out.logits if out.logits.shape[1] == keep else out.logits[:, -keep:]
 
 # %% ../../nbs/hf/06_causal.ipynb #162b972c
 @patch
@@ -277,18 +288,16 @@ def _begin(self:HFCausal, ids, mask):
 def _after(self:HFCausal, own, tokens, places, blocks):
     """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
     By rows that share what `blocks` have read"""
-    # without a mask the model would look for padding
-    unread = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=self.device)
     with sharing(blocks):
-        return self._logits(tokens[:, None], unread, places[:, None], cache=own)[:, -1]
+        return self._logits(tokens[:, None], self._unread, places[:, None], cache=own
+                            )[:, -1]
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
 @torch.inference_mode()
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    rows, tokens = row_tokens(rows, tokens, len(state.used), self.vocab_size)
-    at = rows.numpy()
+    rows, tokens, at = row_tokens(rows, tokens, len(state.used), self.vocab_size)
     used = state.used[at] + 1
     self._check_positions(used)
     last = to_device(tokens, self.device)

@@ -156,8 +156,7 @@ def start(self:Compiled, inputs):
 @patch
 def extend(self:Compiled, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
-    rows = rows.numpy()
+    _, tokens, rows = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
     return self._step(state.past, state.known, state.owner[rows], state.places[rows],
                       rows, tokens.numpy())
 

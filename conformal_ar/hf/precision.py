@@ -54,7 +54,7 @@ def log_probs_of(
 )->torch.Tensor: # [R, V] log-probabilities, float32
     "Float32 log-softmax, with at most one table beside the logits"
     most = PART.get(logits.device.type, PART["cpu"])
-    if logits.numel() <= most: return logits.float().log_softmax(-1)
+    if logits.numel() <= most: return logits.log_softmax(-1, torch.float32)
     out = logits.float() # the same where it is float32 already
     for part in out.split(max(1, most//logits.shape[1])):
         part.copy_(part.log_softmax(-1))
@@ -104,11 +104,17 @@ def _convert(model, device, dtype):
     model.to(device=device, dtype=dtype)
     for of, name, data in was if dtype else (): of[name].data = data.to(device)
 
+# %% ../../nbs/hf/08_precision.ipynb #63585bf2
+class NoDropout(torch.nn.Dropout):
+    "Dropout that is no operation outside of training"
+    def forward(self, x): return super().forward(x) if self.training else x
+
 # %% ../../nbs/hf/08_precision.ipynb #63585bf3
 def one_kernel(m:torch.nn.Module, norms:bool=True):
-    """A module of one kernel that computes what `m` of transformers does, or None.
-    GELU, and unless off `norms` by the root of the mean square"""
+    """A module of one kernel, or none, that computes what `m` of a model does, or None.
+    GELU, dropout, and unless off `norms` by the root of the mean square"""
     if type(m).__name__ == "NewGELUActivation": return torch.nn.GELU(approximate="tanh")
+    if type(m) is torch.nn.Dropout: return NoDropout(m.p, m.inplace).train(m.training)
     own = {*m._parameters, *(name for name in vars(m) if name[0] != "_")}
     if not norms or own != {"weight", "training", "variance_epsilon"}: return None
     new, w = OneKernelNorm(m).train(m.training), m.weight
@@ -120,8 +126,8 @@ def one_kernel(m:torch.nn.Module, norms:bool=True):
 # %% ../../nbs/hf/08_precision.ipynb #948321fa
 def prepare_model(model:torch.nn.Module, device:torch.device, dtype:torch.dtype|None):
     """The model on its device, if it has none, in evaluation mode, GELU and norms in
-    one kernel. `model` is changed in place, and goes to `device` as `dtype` (None: as
-    it is) unless it is quantised or was placed when loaded"""
+    one kernel, dropout in none. `model` is changed in place, and goes to `device` as
+    `dtype` (None: as it is) unless it is quantised or was placed when loaded"""
     mapped = hasattr(model, "hf_device_map")
     if not mapped and any(p.is_meta for p in model.parameters()): raise ValueError(
         f"{type(model).__name__} has no weights, or not all: some are on the device "

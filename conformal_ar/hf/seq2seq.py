@@ -111,8 +111,9 @@ def copies_prompts(self:HFSeq2Seq)->str: # Empty where they share what was read
 @patch
 def _after(self:HFSeq2Seq, own, tokens, places, blocks):
     "[R, V] logits after `tokens` [R] of rows that share what `blocks` have read"
-    read = blocks.cross.layers[0].keys[:1, 0] # of which only the length counts
-    out = self.quiet(encoder_outputs=BaseModelOutput(read.expand(len(tokens), -1, -1)),
+    keys = blocks.cross.layers[0].keys # of which only the length counts
+    read = keys.new_empty(len(tokens), keys.shape[2], 0)
+    out = self.quiet(encoder_outputs=BaseModelOutput(read),
                      decoder_input_ids=tokens[:, None], blocks=blocks, use_cache=True,
                      **self._cached(EncoderDecoderCache(own, blocks.cross)))
     return out.logits[:, -1]
@@ -152,8 +153,8 @@ def _begin(self:HFSeq2Seq, hidden, mask):
 @torch.inference_mode()
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
-    rows, tokens = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
-    owner = state.owner[rows.numpy()]
+    rows, tokens, at = row_tokens(rows, tokens, len(state.owner), self.vocab_size)
+    owner = state.owner[at]
     found = self.steps and self.steps(self, state.own, rows, tokens, 0*owner, owner,
                                       state.cross, state.mask)
     if found: return state._replace(own=found[0], owner=owner), self._merged(found[1])

@@ -115,8 +115,8 @@ def check_steady(tokenizer:"ModelTokenizer"): # Of the model
         f"the tokenizer leaves out {p:.3g} of its merges at random (BPE dropout), and "
         "scores a text otherwise each time: set tokenizer.backend_tokenizer.model."
         'dropout = None, or "dropout": null in tokenizer.json')
-    text = tokenizer.decode([*range(0, len(tokenizer), 1 + len(tokenizer)//64)])
-    one, *others = token_ids(tokenizer, [text]*4)
+    words = sorted(tokenizer.get_vocab())
+    one, *others = token_ids(tokenizer, ["".join(words[::1 + len(words)//64])]*4)
     if any(row != one for row in others): raise ValueError(
         "the tokenizer spells a text otherwise each time: switch its sampling off")
 
@@ -131,24 +131,27 @@ def unknown_id(tokenizer:"ModelTokenizer")->int|None: # None where there is none
 # %% ../../nbs/hf/11_texts.ipynb #3e21cf28
 def find_unknown(
     tokenizer:"ModelTokenizer", # Of the model
-    text:str # That holds a token which it does not know
+    text:str, # That holds a token which it does not know
+    target:bool=False # Is it a target? Marian has another vocabulary for them
 )->int: # Position in the text
     "Where the first character stands that a tokenizer does not know"
     unk = unknown_id(tokenizer)
     if getattr(tokenizer, "is_fast", False):
         known = tokenizer(text, return_offsets_mapping=True)
         return known["offset_mapping"][known["input_ids"].index(unk)][0]
+    def lacks(part): return token_ids(tokenizer, [part], target)[0].count(unk) > usual
+    usual = token_ids(tokenizer, [""], target)[0].count(unk)
     for i, char in enumerate(text):
-        if unk in tokenizer(char, add_special_tokens=False)["input_ids"]: return i
+        if lacks(char): return i
     ends = reversed(range(len(text))) # the shortest end that has it
-    return next(i for i in ends if unk in tokenizer(text[i:])["input_ids"])
+    return next(i for i in ends if lacks(text[i:]))
 
 # %% ../../nbs/hf/11_texts.ipynb #443c497f
-def what_is_unknown(tokenizer:"ModelTokenizer", text:str)->str:
+def what_is_unknown(tokenizer:"ModelTokenizer", text:str, target:bool=False)->str:
     "What in `text` has no token of `tokenizer`, in its own words where it has any"
     own = getattr(tokenizer, "unknown", None)
     if own and (why := own(text)): return why
-    at = find_unknown(tokenizer, text)
+    at = find_unknown(tokenizer, text, target)
     return ("a character that the tokenizer does not know: "
             f"{text[at]!r} at position {at} of {text!r:.80}")
 
@@ -225,7 +228,7 @@ def _check_known(self:Texts, texts, ids, what):
     usual = self._ids([""], what == "target")[0].count(unk)
     for i, (text, row) in enumerate(zip(texts, ids)):
         if row.count(unk) > usual + (text.count(word) if word else 0): raise ValueError(
-            f"{what} {i} has {what_is_unknown(self.tokenizer, text)}")
+            f"{what} {i} has {what_is_unknown(self.tokenizer, text, what == 'target')}")
 
 # %% ../../nbs/hf/11_texts.ipynb #461fa85a
 @patch
@@ -389,13 +392,18 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
         f"{vocab_size - 1}")
     return ids
 
+# %% ../../nbs/hf/11_texts.ipynb #b7668108
+def _on_host(x):
+    known = isinstance(x, torch.Tensor) and x.dtype == torch.long and x.is_cpu
+    return x if known else torch.as_tensor(x, dtype=torch.long).cpu()
+
 # %% ../../nbs/hf/11_texts.ipynb #b7668109
 def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tensor,
-               n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor]:
-    """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
-    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
-    shapes or none"""
-    rows, tokens = (torch.as_tensor(x, dtype=torch.long).cpu() for x in (rows, tokens))
+               n:int, vocab_size:int)->tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Rows of a state and a token for each, on the host, and the rows in NumPy.
+    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `IndexError` for unknown
+    ones, `ValueError` for other shapes or none"""
+    rows, tokens = map(_on_host, (rows, tokens))
     few = rows.numpy(), tokens.numpy() # whose extremes take less time
     if rows.ndim != 1 or rows.shape != tokens.shape or not len(rows): raise ValueError(
         "rows and tokens must be lists of one length, at least 1, not of shapes "
@@ -407,7 +415,7 @@ def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tenso
     if least < 0 or most >= vocab_size: raise IndexError(
         f"the model knows ids 0 to {vocab_size - 1}, but token "
         f"{least if least < 0 else most} is to be appended")
-    return rows, tokens
+    return rows, tokens, few[0]
 
 # %% ../../nbs/hf/11_texts.ipynb #28c8e3b1
 BLOCKS = 2**np.arange(11) # sizes of a block that are tried: 1 to 1024 rows
@@ -417,14 +425,16 @@ EXTRA = 16                # what a block costs beside its rows, in rows
 def lay_rows(
     owner:np.ndarray, # [R] input of each row
     inputs:int,       # How many
+    exact:bool=False, # May blocks be as large as the largest needs, too?
 )->tuple: # laid, place, of
     "Rows in blocks of one input each"
     rows = np.arange(len(owner))
     if inputs == 1: return rows[None], rows, None
     count = np.bincount(owner, minlength=inputs)
-    blocks = -(-count[:, None]//BLOCKS) # [B, sizes] blocks of each input
-    best = int((blocks.sum(0)*(BLOCKS + EXTRA)).argmin())
-    size, blocks = int(BLOCKS[best]), blocks[:, best]
+    sizes = np.append(BLOCKS, count.max()) if exact else BLOCKS
+    blocks = -(-count[:, None]//sizes) # [B, sizes] blocks of each input
+    best = int((blocks.sum(0)*(sizes + EXTRA)).argmin())
+    size, blocks = int(sizes[best]), blocks[:, best]
     order = owner.argsort(kind="stable") # rows by input
     start = (blocks.cumsum() - blocks)*size - (count.cumsum() - count)
     place = np.empty_like(owner)

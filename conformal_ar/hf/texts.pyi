@@ -125,12 +125,13 @@ def check_tokens(ids: torch.Tensor, inputs: list, vocab_size: int):
     """`ids` [B, L]; `ValueError` unless they are a row of known tokens for each input.
     Of `inputs` [B]; ids are from 0 and below `vocab_size`; `TypeError` unless they are
     a tensor of whole numbers"""
-def row_tokens(rows: Sequence[int] | torch.Tensor, tokens: Sequence[int] | torch.Tensor, n: int, vocab_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows of a state and a token for each, on the host; `IndexError` for unknown ones.
-    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `ValueError` for other
-    shapes or none"""
-def lay_rows(owner: np.ndarray, inputs: int) -> tuple:
+def row_tokens(rows: Sequence[int] | torch.Tensor, tokens: Sequence[int] | torch.Tensor, n: int, vocab_size: int) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Rows of a state and a token for each, on the host, and the rows in NumPy.
+    `rows` [R] of a state of `n`, `tokens` [R] of `vocab_size`; `IndexError` for unknown
+    ones, `ValueError` for other shapes or none"""
+def lay_rows(owner: np.ndarray, inputs: int, exact: bool = False) -> tuple:
     """Rows in blocks of one input each
 
     owner: [R] input of each row
-    inputs: How many"""
+    inputs: How many
+    exact: May blocks be as large as the largest needs, too?"""

@@ -21,7 +21,7 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, table_start
+from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, parquet_rows, table_start, warn_glued
 from ..files.whole_files import check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
@@ -111,6 +111,8 @@ class FileBlocks:
     header:list|None=None   # Columns of a CSV file
     delimiter:str|None=None # What separates them, and a space if padded
     plain:bool=False        # Are its lines texts, and no rows?
+    origin:Path|None=None   # The user's file, where path is a copy of it
+    seen:int=0              # Bytes of the user's file, of which blocks were made
     def __len__(self): return len(self.spans)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #03cecfdc
@@ -128,24 +130,29 @@ def open_blocks(
         else: header, delimiter, spans = _text_blocks(path, size, plain)
     except (ValueError, OSError) as e: raise ValueError(f"{path}: {e}") from None
     if len(spans) == 0: raise ValueError(f"{path}: there are no rows")
-    return FileBlocks(path, size, spans, header, delimiter, plain)
+    seen = path.stat().st_size if parquet else int(spans[-1, :2].sum())
+    return FileBlocks(path, size, spans, header, delimiter, plain, seen=seen)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfb
 @patch
 def read(self:FileBlocks, i:int)->list: # (line, row, BadRow or text)
     "The rows of block `i`; `OSError` where something else is there by now"
     start, size, line, checksum = self.spans[i].tolist()
-    changed = OSError(f"{self.path}, line {line}: the file was changed or replaced "
-        "since it was opened; put it back to go on, or begin with another output")
+    where = f"{self.path}, line"
+    changed = OSError(f"{where} {line}: the file was changed or replaced since it was "
+                      "opened; put it back to go on, or begin with another output")
     if self.path.suffix.lower() == ".parquet":
         try: group = _row_group(self.path, start, checksum)
         except (ValueError, IndexError): raise changed from None
-        rows = group.slice(size, self.size).to_pylist()
-        return [(line + j, jsonable(row)) for j, row in enumerate(rows)]
-    with open(self.path, "rb") as file:
-        file.seek(start)
-        if _checksum(data := file.read(size)) != checksum: raise changed
-    return self.rows(line, _lines(data))
+        found = parquet_rows(group.slice(size, self.size))
+        rows = [*enumerate(map(jsonable, found), line)]
+    else:
+        with open(self.path, "rb") as file:
+            file.seek(start)
+            if _checksum(data := file.read(size)) != checksum: raise changed
+        rows = self.rows(line, _lines(data))
+    warn_glued(where, rows)
+    return rows
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfc
 @patch
@@ -157,6 +164,16 @@ def rows(self:FileBlocks, line:int, lines:list)->list: # Of (number, row)
     else: rows = ((j, row if isinstance(row, BadRow) else csv_row(self.header, row))
                   for j, row in csv_lists(lines, delimiter, len(self.header or ())))
     return [(line + j - 1, row) for j, row in rows]
+
+# %% ../../nbs/jobs/00_file_blocks.ipynb #a409abfd
+@patch
+def added(self:FileBlocks)->str: # Empty for nothing
+    "What came to the user's file since it was opened, which no block holds, in words"
+    path = self.origin or self.path
+    more = path.stat().st_size - self.seen if path.is_file() else 0
+    return "" if more <= 0 else (
+        f"{path}: {more:,} bytes were added since it was opened, and have no sets: "
+        "give what is new as a file of its own, or begin again with another output")
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #5d1c9a41
 def check_column(blocks:FileBlocks, column:str):

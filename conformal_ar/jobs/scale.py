@@ -24,6 +24,7 @@ from ..procedures.pairs import read_pairs
 from ..procedures.procedure import Procedure
 from ..procedures.saving import fingerprint_of_model
 from ..search.autoregressive import optional
+from ..theory.checks import warn_caller
 
 # %% ../../nbs/jobs/02_scale.ipynb #b9f35438
 def run_blocks(
@@ -43,6 +44,7 @@ def run_blocks(
     writer = BlockWriter(blocks, folder, make)
     if address is None: yield from map(writer.write, range(len(blocks)))
     else: yield from _on_ray(writer, address, workers)
+    if more := blocks.added(): warn_caller(more)
 
 # %% ../../nbs/jobs/02_scale.ipynb #49ce869c
 def predict_file(

@@ -17,13 +17,15 @@ import scipy
 import torch
 from fastcore.basics import patch
 
+from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import warn_caller
+from ..theory.checks import check_one_table, warn_caller, warn_listed
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
     "The columns input and target of a table, as lists; an error where they are not"
+    check_one_table(table)
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
@@ -35,7 +37,16 @@ def _columns(table):
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
+    warn_glued("row", _frame_rows(table, known))
     return [list(table[name]) for name in ("input", "target")]
+
+# %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77f
+def _frame_rows(table, known):
+    "(number, row) of a frame of pandas or polars"
+    pandas = hasattr(table, "iloc")
+    rows = table.itertuples(index=False) if pandas else getattr(
+        table, "iter_rows", tuple)()
+    return ((i, dict(zip(known, row))) for i, row in enumerate(rows))
 
 # %% ../../nbs/procedures/00_pairs.ipynb #b0a58001
 def target_texts(i:int, target:str|list)->list:
@@ -66,6 +77,7 @@ def read_pairs(
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         given = check_inputs(targets, "targets")
+        warn_listed(given, "target")
         targets = [target_texts(i, t) for i, t in enumerate(given)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")

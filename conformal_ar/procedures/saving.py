@@ -317,13 +317,14 @@ def is_shipped(name:str|Path)->bool:
     return isinstance(name, str) and name in shipped_calibrations()
 
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
-def model_notes(folder:str)->dict: # Names of model, task and canonicalize, or None
+def model_notes(folder:str)->dict: # model, task, canonicalize (or None), options
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     if "canonicalize" not in kept: raise ValueError(
         f"{calibration_file(folder)} is of answers: use conformal-ar answers apply")
     noted = {name: kept["notes"].get(name) for name in ("model", "task")}
-    return noted | dict(canonicalize=own_name(kept["canonicalize"]))
+    return noted | dict(canonicalize=own_name(kept["canonicalize"]),
+                        options=kept["notes"].get("options", []))
 
 # %% ../../nbs/procedures/08_saving.ipynb #c861fd08
 def read_notes(

@@ -309,7 +309,7 @@ def to_device(
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
-    x = torch.as_tensor(x)
+    if not isinstance(x, torch.Tensor): x = torch.as_tensor(x)
     if x.device == device: return x
     device = torch.device(device)
     return x.to(device, non_blocking=device.type != "mps") # which would read too late

@@ -146,8 +146,8 @@ class Task(TaskShown):
         path:str|Path,            # A file of pairs
         columns:tuple[str, str], # Of inputs and targets
     )->list:
-        "(line, (input, target)) of each pair in a file"
-        return read_columns(path, *columns, several=columns[1])
+        "(line, (input, target, other columns)) of each pair in a file"
+        return read_columns(path, *columns, several=columns[1], others=True)
 
     def clean_input(self,
         x:Input, # With what the user typed
