@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -522,7 +523,13 @@ def from_pretrained(cls:HFModel,
 # %% ../../nbs/hf/01_adapter.ipynb #7c1a53ea
 @patch
 def fingerprint(self:HFModel)->str: # 64 hexadecimal digits
-    "SHA-256 of weights, dtype, configuration and tokenizer"
-    special = self.start_token_id, self.end_token_id, self.pad_token_id
-    seen = [str(self.dtype), *special, *self._also_seen()]
+    """SHA-256 of weights, dtype, configuration and tokenizer.
+    `ValueError` where special tokens are others than when the adapter was made"""
+    def special(of): return of.start_token_id, of.end_token_id, of.pad_token_id
+    def own(of): return [*special(of), *of._also_seen()]
+    (now := copy(self))._find_tokens()
+    if own(now) != own(self): raise ValueError(
+        "start, end, padding or forced tokens of generation_config or tokenizer are "
+        "others than when the adapter was made: undo that, or make it anew")
+    seen = [str(self.dtype), *own(self)]
     return fingerprint_of(self.model, self.tokenizer, seen)

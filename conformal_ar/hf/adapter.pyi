@@ -91,7 +91,8 @@ class HFModel(Texts):
         revision: Branch, tag or commit on the hub
         model_kwargs: Of its from_pretrained, such as quantization_config"""
     def fingerprint(self) -> str:
-        """SHA-256 of weights, dtype, configuration and tokenizer"""
+        """SHA-256 of weights, dtype, configuration and tokenizer.
+        `ValueError` where special tokens are others than when the adapter was made"""
 
 @contextmanager
 def no_progress_bar() -> Generator[None]:

@@ -195,10 +195,11 @@ def _find_tokens(self:HFCausal):
 # %% ../../nbs/hf/06_causal.ipynb #e1194cb4
 @patch
 def _ids(self:PromptTexts, texts, target=False):
-    "Token ids of prompts, after what the tokenizer puts before a text; or of targets"
+    "Ids of targets; or of prompts, behind what a tokenizer puts first, unless a chat"
     ids = self.tokenizer(list(texts), add_special_tokens=False, truncation=False,
                          verbose=False)["input_ids"]
-    start = [] if target else start_ids(self.tokenizer)
+    start = [] if target or self.chat not in (False, None) else start_ids(
+        self.tokenizer)
     return [row if row[:len(start)] == start else start + row for row in ids]
 
 # %% ../../nbs/hf/06_causal.ipynb #1173fd03

@@ -14,7 +14,7 @@ __all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
 class PromptTexts(Texts):
     """Prompts and what follows them, as ids"""
     def _ids(self, texts, target: bool = False):
-        """Token ids of prompts, after what the tokenizer puts before a text; or of targets"""
+        """Ids of targets; or of prompts, behind what a tokenizer puts first, unless a chat"""
     def _texts(self, inputs): ...
     def _read(self, rows):
         """Rows of ids [B, P] and their attention mask [B, P], padded on the left"""

@@ -327,7 +327,7 @@ def _as_forced(self:Texts, ids, around):
     if begin is not None: raise ValueError(
         f"targets begin with {word(begin)!r}, and the model is made to begin with "
         f"{word(first)!r} (forced_bos_token_id): set tokenizer.tgt_lang, or "
-        "model.generation_config.forced_bos_token_id")
+        "model.generation_config.forced_bos_token_id, and make the adapter anew")
     return [row if row[:1] == [first] else [first, *row] for row in ids]
 
 # %% ../../nbs/hf/11_texts.ipynb #f3d763ee

@@ -381,7 +381,8 @@ def counters(
         found |= {id(at): type(at)} | _settings(at)
         for module in vars(at).values() if hasattr(at, "__dict__") else ():
             if not isinstance(module, torch.nn.Module): continue
-            if hasattr(module, "config"): found |= _settings(module.config)
+            for name in ("config", "generation_config"):
+                if hasattr(module, name): found |= _settings(getattr(module, name))
             for m in module.modules():
                 own = m.__dict__
                 peft = own.get("_disable_adapters"), own.get("_active_adapter")
