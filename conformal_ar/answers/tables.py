@@ -91,8 +91,8 @@ def _check_packed(where, rows):
         own = (row.get(c) for c in OF_ANSWERS)
         return texts and any(isinstance(v, LISTS) and len(v) == len(x) for v in own)
     if all(packed(row) for _, row in rows): raise ValueError(
-        f"{where} {rows[0][0]}: columns in one object, as its input and its answers "
-        "are lists of one length: give each input an object, or join its texts")
+        f"{where} {rows[0][0]}: columns in one object: input and answers are lists of "
+        "one length. Give each input an object, join its texts, or auto_unbox in R")
 
 # %% ../../nbs/answers/00_tables.ipynb #e3f59e2c
 _words = {w: True for w in "yes y true t right correct 1".split()}

@@ -42,6 +42,8 @@ _apart = re.compile(fr"{TOKEN}(\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)|"
 
 def _of_flask(smiles, name):
     "May what stands behind SMILES be more of the flask?"
+    path = r"[/\\]\S*\.(mol2?|sdf?|rxn|rdf|cml|mrv|xyz|smi|pdb)$"
+    if not smiles or re.search(path, name): return False
     new, _, named, others = _new_words(name, _pieces(smiles))
     if re.match(_goes_on, bare_name(name)) or new or named and not others: return True
     said, before = (read_names(o)[1][:1] for o in (f"{smiles} {name}", smiles))
@@ -57,6 +59,7 @@ def read_smi(path:str|Path|list)->list: # (line from 1, SMILES as it stands ther
         spaced = spaced_tokens(bare.split()) or _apart.match(bare) # the rest of it
         smiles, name, *_ = *((bare.strip(), "".join(text[1:])) if spaced
                              else line.split(None, 1)), "", ""
+        if line[:1] == "\t": smiles, name = "", line # as of an empty molecule
         more = re.match(r"\|[^|]*\|", name) # an extension of the SMILES
         if more: smiles, name = f"{smiles} {more[0]}", name[more.end():]
         name = name.strip()
@@ -82,6 +85,8 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target, name))
         if not (right or text.endswith(">")) and text: # refused as a target
             raise at(path, line, "not of the form REACTANTS>>PRODUCT")
         flask = ".".join(filter(None, (left, middle)))
+        if name and not text:
+            raise at(path, line, f"nothing stands before {name!r:.60}")
         if text: found.append((line, (flask, right, dict(name=name))))
     return found
 
@@ -175,9 +180,10 @@ def _cells(row):
 
 # %% ../../nbs/chem/09_structures.ipynb #b2549350
 def join_roles(row:dict, column:str)->dict: # With this column
-    "A source, in `column`, from columns of roles of a `row` that has none of its own"
+    """A source, in `column`, from columns of roles of a `row` that has none of its own.
+    A column that was asked for by another name than input has its own, or none"""
     if not isinstance(row, dict): return row
-    if cell_text(own := row.get(column)):
+    if cell_text(own := row.get(column)) or column in row and column != "input":
         return row | {column: cell_text(own)} if isinstance(own, list) else row
     cells = _cells(row)[0]
     reacts = cells or any(m[1] in _reacting for m in role_columns(row).values())

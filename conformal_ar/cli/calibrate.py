@@ -120,10 +120,10 @@ def rows_of(path, columns, task):
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a569
 def _say_sources(x, task):
-    "Say of which columns an input was put together, if it was"
+    "Say in which columns an input stands, if these are of roles"
     of = [c for c in task.sources(x.columns) if x.columns[c]]
     if of and task.joined(x.columns, "").get("") == x.text: notice(
-        f"inputs are put together from columns, in line {x.line} from {', '.join(of)}")
+        f"the input of line {x.line} is what stands in {', '.join(of)}")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #fe025b7a
 def _file_pairs(path, rows, task, ar, reading):
@@ -219,11 +219,15 @@ def named_model(model):
     return str(Path(model).resolve()) if folder else model
 
 # %% ../../nbs/cli/01_calibrate.ipynb #76c37062
+def say_replaced(folder):
+    "Say that a calibration in a folder is replaced, if there is one"
+    if calibration_file(folder).is_file():
+        notice(f"{folder} held another calibration, which this one replaces")
+
 def _save_calibration(cp, folder, model, task, options=()):
     """Save a calibration with the names of its model and task, and the options that
     inputs were read with; say if one goes for it"""
-    if calibration_file(folder).is_file():
-        notice(f"{folder} held another calibration, which this one replaces")
+    say_replaced(folder)
     cp.save(folder, notes=dict(model=named_model(model), task=task.name,
                                options=[*options]))
 

@@ -21,7 +21,7 @@ from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
-from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, sorted_inputs
+from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, say_replaced, sorted_inputs
 from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
@@ -308,6 +308,7 @@ def answers_calibrate(
             *kind.settings, *["group"]*(kind is not Selection)}: raise ValueError(
         f"--task {task} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
     made = kind(**given).calibrate(data, names=names)
+    say_replaced(output)
     made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():
         typer.echo(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
