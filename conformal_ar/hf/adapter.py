@@ -177,8 +177,10 @@ def _log_probs(self:HFModel, logits):
 @torch.inference_mode()
 def start(self:HFModel, inputs):
     "State and [B, V] log-probabilities of the first token"
+    rows = self._input_ids(inputs)
     if self.steps: self.steps.look(self)
-    state, log_probs = self._begin(*self._encoded(inputs))
+    found = self.steps and self.steps.start(self, rows)
+    state, log_probs = found or self._begin(*self._read(rows))
     return state, self._begun(log_probs)
 
 # %% ../../nbs/hf/01_adapter.ipynb #d8c11cbc

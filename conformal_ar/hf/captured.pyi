@@ -5,6 +5,7 @@ from .supported import Adapter
 from _typeshed import Incomplete
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import DynamicCache
+from typing import Callable
 
 __all__ = ['bucket', 'Steps', 'recorded', 'captured']
 
@@ -34,21 +35,27 @@ class Places(dict):
         """The place of a `kind` of numbers like `x`, and its beginning as a tensor"""
 
 class Steps:
-    """Recorded steps of an adapter"""
+    """Recorded steps of an adapter, and starts"""
     __slots__: Incomplete
     def __init__(self) -> None: ...
     def __reduce__(self): ...
     def __repr__(self) -> str: ...
     pool: Incomplete
-    why: str
+    why: Incomplete
     def forget(self) -> None:
         """Drop all recordings"""
     weights: Incomplete
     def look(self, ar: Adapter):
         """Drop recordings where weights of `ar` moved; what changed in place is read"""
+    def often(self, key: tuple):
+        """Has the shape `key` come before, and is there room for its recording?"""
+    def play(self, what: str, key: tuple, f: Callable, fixed: list):
+        """Replay `f`, recorded where its shape `key` is new or one of the `fixed` places
+        moved; False where it cannot be, and then nothing of `what` it is"""
     def shared(self, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of inputs [2·layers, B, K, S, d], and their bias, in place.
         `cross` of inputs and the `bias` of their padding"""
+    layout: Incomplete
     def __call__(self, ar: Adapter, own: DynamicCache, rows: torch.Tensor, tokens: torch.Tensor, places: np.ndarray, owner: np.ndarray, cross: DynamicCache, bias: torch.Tensor | None):
         """Keys and values of [R] prefixes and the next log-probabilities [R, V], or None.
         `own` of prefixes of the model `ar`; `rows` [R] go on with `tokens` [R], at `places`
@@ -57,6 +64,9 @@ class Steps:
         """What is recorded: log-probabilities go to `out`, keys and values to `new`.
         Of the model `ar`; `kept` and `hidden` are keys, values and bias of inputs; `tokens`
         at `places` are `laid` in a block `shape` at their `place`, inputs `of` each"""
+    def start(self, ar: Adapter, rows: list):
+        """State and log-probabilities [B, V] of the first token, or None.
+        Of the model `ar`, which reads `rows` of ids"""
 
 def recorded(cross: DynamicCache, R: int):
     """Are steps of `R` rows over what is read in `cross` recorded?"""

@@ -281,8 +281,21 @@ def _begin(self:HFCausal, ids, mask):
     if not shares: return CausalState(cache, mask, used), log_probs
     padded = bool((used < mask.shape[1]).any())
     bias = padding_bias(mask, self.dtype) if padded else None
-    owner = np.arange(len(ids))
-    return CausalState(DynamicCache(), bias, used, cache, owner), log_probs
+    return self._state_of(None, cache, bias, used), log_probs
+
+# %% ../../nbs/hf/06_causal.ipynb #300cae98
+@patch
+def _first_logits(self:HFCausal, ids, used, bias, own, cross):
+    "[B, V] logits after prompts, by operations alone, which can be recorded"
+    S = ids.shape[1]
+    places = torch.arange(S, device=ids.device) - S + used
+    later = torch.ones(S, S, dtype=torch.bool, device=ids.device).triu(1)
+    bias = bias.expand(-1, -1, S, -1).masked_fill(later, torch.finfo(bias.dtype).min)
+    return self._logits(ids, bias, places.clamp(min=0) + self._first, cache=cross)[:, 0]
+
+@patch
+def _state_of(self:HFCausal, own, cross, bias, used):
+    return CausalState(DynamicCache(), bias, used, cross, np.arange(len(used)))
 
 # %% ../../nbs/hf/06_causal.ipynb #66d04224
 @patch

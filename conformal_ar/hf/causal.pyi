@@ -51,6 +51,9 @@ class HFCausal(PromptTexts, HFModel):
         """[B, L, V] logits at every place of targets"""
     def _begin(self, ids, mask):
         """Read prompts of ids"""
+    def _first_logits(self, ids, used, bias, own, cross):
+        """[B, V] logits after prompts, by operations alone, which can be recorded"""
+    def _state_of(self, own, cross, bias, used): ...
     def _after(self, own, tokens, places, blocks):
         """[R, V] logits after `tokens` [R] at `places` [R] of their texts.
         By rows that share what `blocks` have read"""

@@ -148,6 +148,21 @@ def _begin(self:HFSeq2Seq, hidden, mask):
     if self._shares(): state = state._replace(mask=padding_bias(mask, self.dtype))
     return state, log_probs
 
+# %% ../../nbs/hf/05_seq2seq.ipynb #32fbc7cc
+@patch
+def _first_logits(self:HFSeq2Seq, ids, used, bias, own, cross):
+    "[B, V] logits of the first token, by operations alone, which can be recorded"
+    read = self.quiet.get_encoder()(input_ids=ids, attention_mask=bias)[0]
+    first = torch.full_like(ids[:, :1], self.start_token_id)
+    return self.quiet(encoder_outputs=BaseModelOutput(read), attention_mask=bias,
+                      decoder_input_ids=first, use_cache=True,
+                      **self._cached(EncoderDecoderCache(own, cross))).logits[:, -1]
+
+@patch
+def _state_of(self:HFSeq2Seq, own, cross, bias, used):
+    read = bias.new_empty(len(used), bias.shape[3], 0) # only its length counts
+    return Seq2SeqState(own, cross, read, bias, np.arange(len(used)))
+
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
 @torch.inference_mode()

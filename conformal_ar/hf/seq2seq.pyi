@@ -36,6 +36,9 @@ class HFSeq2Seq(HFModel):
         """One token for every row: the new state and the next token's log-probabilities"""
     def _begin(self, hidden, mask):
         """Take the first decoding step"""
+    def _first_logits(self, ids, used, bias, own, cross):
+        """[B, V] logits of the first token, by operations alone, which can be recorded"""
+    def _state_of(self, own, cross, bias, used): ...
     def extend(self, state, rows, tokens):
         """Append one token to each chosen row of a state"""
     def _try_out(self) -> None:

@@ -86,6 +86,9 @@ class Adapter(Autoregressor, Protocol):
     def _try_out(self): "Raise where it decodes otherwise than it scores"
     def _after(self, own, tokens, places, blocks):
         "[R, V] logits after one more token of rows that share what they have read"
+    def _first_logits(self, ids, used, bias, own, cross):
+        "[B, V] of `used` ids in a row, without a wait; caches get keys and values"
+    def _state_of(self, own, cross, bias, used): "That of a start, of its parts"
 
 # %% ../../nbs/hf/02_supported.ipynb #f01a1142
 _tried = weakref.WeakKeyDictionary() # models that passed, with dtype and special tokens
