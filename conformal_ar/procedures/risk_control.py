@@ -15,7 +15,6 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from .saving import Calibrated
-from ..search.sets import Abstention
 from ..theory.checks import check_risk
 from ..theory.groups import by_length, shared_confidence
 from ..theory.guarantee import Guarantee
@@ -280,14 +279,15 @@ def evaluate_losses(
     "What sets achieved on test pairs"
     loss, = sorted(shares_of(cp), key=lambda k: k != "size")[-1:]
     sets, shown = found_texts(cp, table), cp.sets(table, pairs.inputs)
+    everything = cp.everything(pairs.inputs)
     if loss == "missed": lost = [np.mean([t not in s for t in right])
         for s, right in zip(shown, pairs.texts)]
     else:
         if loss == "size": lost = [min(len(t), cp.most)/cp.most for _, t, _ in sets]
         else: lost = [loss_of(t, right, loss, b) for (_, t, b), right in
                       zip(sets, pairs.texts)]
-        lost = np.where(cp.everything(pairs.inputs), float(loss == "size"), lost)
-    sizes = [len(s) for s in shown if not isinstance(s, Abstention)] or [np.nan]
+        lost = np.where(everything, float(loss == "size"), lost)
+    sizes = [len(s) for s, all in zip(shown, everything) if not all] or [np.nan]
     return LossEvaluation.of(np.asarray(lost), np.array(sizes), cp.guarantee)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00022
