@@ -58,6 +58,7 @@ class HFModel(Texts):
         self.device, self.dtype = self.model.device, self.model.dtype
         self.tokenizer = tokenizer
         self._find_tokens()
+        self.told = self._special_told()
         if self.checks: check_paths(self)
 
     @cached_property
@@ -107,6 +108,12 @@ def _sources(self:HFModel):
     return getattr(model, "generation_config", None), model.config, self.tokenizer
 
 # %% ../../nbs/hf/01_adapter.ipynb #15d84b4a
+@patch
+def _special_told(self:HFModel):
+    "What model and tokenizer say of special tokens"
+    names = (f"{o}_token_id" for o in ("eos", "pad", "decoder_start", "forced_bos"))
+    return repr([getattr(o, name, None) for name in names for o in self._sources()])
+
 @patch
 def _find_tokens(self:HFModel):
     "The end token, others that end a sequence too, and padding"
@@ -529,7 +536,8 @@ def fingerprint(self:HFModel)->str: # 64 hexadecimal digits
     `ValueError` where special tokens are others than when the adapter was made"""
     def special(of): return of.start_token_id, of.end_token_id, of.pad_token_id
     def own(of): return [*special(of), *of._also_seen()]
-    (now := copy(self))._find_tokens()
+    now = copy(self)
+    if self.told != self._special_told(): now._find_tokens()
     if own(now) != own(self): raise ValueError(
         "start, end, padding or forced tokens of generation_config or tokenizer are "
         "others than when the adapter was made: undo that, or make it anew")

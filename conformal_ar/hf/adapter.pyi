@@ -19,6 +19,7 @@ class HFModel(Texts):
     steps: Incomplete
     model: Incomplete
     tokenizer: Incomplete
+    told: Incomplete
     def __init__(self, model: torch.nn.Module, tokenizer: ModelTokenizer, device: str | torch.device | None = None, dtype: torch.dtype | None = None) -> None:
         """model: Of transformers, such as a T5ForConditionalGeneration
         tokenizer: Its tokenizer
@@ -44,6 +45,8 @@ class HFModel(Texts):
         """Number of tokens that an input may have"""
     def _sources(self):
         """Who may know a special token; the first that does counts"""
+    def _special_told(self):
+        """What model and tokenizer say of special tokens"""
     end_token_id: Incomplete
     other_ends: Incomplete
     pad_token_id: Incomplete
