@@ -195,8 +195,9 @@ class MoleculesTask(ShownMolecules, Task):
 
     def clean_input(self, x, model:"Autoregressor|None", **options):
         from conformal_ar.chem.reaction_inputs import read_source
+        check_text(x.text)
         unused = _files().unused_columns(x, self.proposing(x.columns))
-        if unused and not check_text(x.text).strip(): raise ValueError(
+        if unused and not x.text.strip(): raise ValueError(
             f"the input is empty; {'; '.join(unused)}")
         clean, notes = read_source(x, model, **options)
         return clean, notes + unused

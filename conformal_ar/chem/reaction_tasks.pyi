@@ -5,7 +5,7 @@ from conformal_ar.chem.edit_answers import EditScripts
 from conformal_ar.chem.reaction_inputs import CleanSources
 from conformal_ar.search.autoregressive import Autoregressor
 
-__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@263', 'PValues@272', 'InSets@277', 'InSets@294']
+__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@264', 'PValues@273', 'InSets@278', 'InSets@295']
 
 STRUCTURES: Incomplete
 
@@ -104,7 +104,7 @@ class SmilesReactionsTask(MoleculesTask):
     def train(self, *args, **options): ...
 
 # Names in __all__ with no definition:
-#   Forward@263
-#   InSets@277
-#   InSets@294
-#   PValues@272
+#   Forward@264
+#   InSets@278
+#   InSets@295
+#   PValues@273

@@ -534,12 +534,12 @@ def from_pretrained(cls:HFModel,
 def fingerprint(self:HFModel)->str: # 64 hexadecimal digits
     """SHA-256 of weights, dtype, configuration and tokenizer.
     `ValueError` where special tokens are others than when the adapter was made"""
-    def special(of): return of.start_token_id, of.end_token_id, of.pad_token_id
-    def own(of): return [*special(of), *of._also_seen()]
-    now = copy(self)
-    if self.told != self._special_told(): now._find_tokens()
-    if own(now) != own(self): raise ValueError(
-        "start, end, padding or forced tokens of generation_config or tokenizer are "
-        "others than when the adapter was made: undo that, or make it anew")
+    def own(of):
+        return [of.start_token_id, of.end_token_id, of.pad_token_id, *of._also_seen()]
+    if self.told != self._special_told():
+        (now := copy(self))._find_tokens()
+        if own(now) != own(self): raise ValueError(
+            "start, end, padding or forced tokens of generation_config or tokenizer "
+            "are others than when the adapter was made: undo that, or make it anew")
     seen = [str(self.dtype), *own(self)]
     return fingerprint_of(self.model, self.tokenizer, seen)

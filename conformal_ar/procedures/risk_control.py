@@ -278,16 +278,16 @@ def evaluate_losses(
 )->LossEvaluation: # Of several losses the last that the guarantee names
     "What sets achieved on test pairs"
     loss, = sorted(shares_of(cp), key=lambda k: k != "size")[-1:]
-    sets, shown = found_texts(cp, table), cp.sets(table, pairs.inputs)
-    everything = cp.everything(pairs.inputs)
+    shown, everything = cp.sets(table, pairs.inputs), cp.everything(pairs.inputs)
     if loss == "missed": lost = [np.mean([t not in s for t in right])
         for s, right in zip(shown, pairs.texts)]
     else:
+        sets = found_texts(cp, table)
         if loss == "size": lost = [min(len(t), cp.most)/cp.most for _, t, _ in sets]
         else: lost = [loss_of(t, right, loss, b) for (_, t, b), right in
                       zip(sets, pairs.texts)]
         lost = np.where(everything, float(loss == "size"), lost)
-    sizes = [len(s) for s, all in zip(shown, everything) if not all] or [np.nan]
+    sizes = [len(s) for s, whole in zip(shown, everything) if not whole] or [np.nan]
     return LossEvaluation.of(np.asarray(lost), np.array(sizes), cp.guarantee)
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00022
