@@ -373,7 +373,8 @@ def found_scripts(
 )->list[Script|None]: # Of each pair; None where there is none
     "The best script of each recorded product, for reactions without maps"
     model, found = model or load_edits(), [None]*len(pairs)
-    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]))
+    fits = [source_molecule(source).GetNumAtoms() <= MAX_ATOMS for source, _ in pairs]
+    order = sorted(np.flatnonzero(fits), key=lambda i: len(pairs[i][0]))
     for how in searches:
         left = [i for i in order if found[i] is None]
         for some in (left[k:k + size] for k in range(0, len(left), size)):
