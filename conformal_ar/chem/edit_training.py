@@ -159,7 +159,7 @@ EDITS_GPU = EditPreset(
     EditConfig(width=256, heads=8, encoder=8, decoder=3, hidden=1_024),
     atoms=50_000, warmup_steps=200, dropout=.2) # 9.7 million parameters
 EDITS_STUDENT = replace( # begins with a model of the one before
-    EDITS_GPU, warmup_steps=20, dropout=.15, spectators=.3, archives=3,
+    EDITS_GPU, warmup_steps=20, dropout=.1, spectators=.3, archives=3,
     matrix_rate=2e-3, rate=1.5e-3, table_rate=1e-2)
 EDIT_PRESETS = dict(pocket=EDITS_POCKET, gpu=EDITS_GPU, student=EDITS_STUDENT)
 
