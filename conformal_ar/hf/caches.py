@@ -176,18 +176,11 @@ def shared_attention(module:torch.nn.Module, query:torch.Tensor, key:torch.Tenso
     if blocks is not None and key is blocks.cross.layers[module.layer_idx].keys:
         return attend_to_blocks(query, key, value, blocks, position_bias, scaling), None
     if blocks is not None and attention_mask is None: # of the token before
-        if position_bias is not None:
-            position_bias = blocks.once(id(position_bias), _aligned, position_bias)
         out = scaled_dot_product_attention(query, key, value, position_bias,
                                            scale=scaling)
         return out.transpose(1, 2), None
     return sdpa_attention_forward(module, query, key, value, attention_mask,
         scaling=scaling, position_bias=position_bias, **kwargs)
-
-def _aligned(bias):
-    "[…, t] the same, its rows as kernels want them: from multiples of eight on"
-    new = bias.new_zeros(*bias.shape[:-1], -(-bias.shape[-1]//8)*8)
-    return new[..., :bias.shape[-1]].copy_(bias)
 
 AttentionInterface.register("shared", shared_attention)
 AttentionMaskInterface.register("shared", sdpa_mask)

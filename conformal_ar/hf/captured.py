@@ -9,10 +9,8 @@ __all__ = ['bucket', 'Steps', 'recorded', 'captured']
 import copy
 import warnings
 from collections import Counter
-from contextlib import contextmanager
-from functools import partial
 from threading import Lock
-from typing import Callable, Iterator
+from typing import Callable
 
 import numpy as np
 import torch
@@ -101,61 +99,6 @@ def record(f:Callable, device:torch.device, pool:tuple[int, int]|None)->Callable
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"): f()
     return graph.replay
-
-# %% ../../nbs/hf/19_captured.ipynb #ca120074
-ALIKE = ("q", "k", "v"), ("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj"), (
-    "wi_0", "wi_1") # layers of a module that read the same
-
-def read_alike(model:torch.nn.Module)->Iterator[list]:
-    "Linear layers of `model` that read the same, and whose products may be one"
-    for where, m in model.named_modules():
-        if where.endswith(("EncDecAttention", "encoder_attn")): continue
-        for names in ALIKE:
-            own = [getattr(m, name, None) for name in names]
-            if any(type(o) is not torch.nn.Linear or o.bias is not None for o in own):
-                continue
-            kinds = {(o.weight.dtype, o.weight.device, o.in_features) for o in own}
-            if len(kinds) == 1: yield own
-
-# %% ../../nbs/hf/19_captured.ipynb #ca120076
-def as_one(own:list)->torch.Tensor|None:
-    "The weights of layers that stand side by side in memory, as one; else None"
-    size, at = own[0].weight.element_size(), own[0].weight.data_ptr()
-    for o in own:
-        if o.weight.data_ptr() != at or not o.weight.is_contiguous(): return None
-        at += o.weight.numel()*size
-    n, (_, d) = sum(len(o.weight) for o in own), own[0].weight.shape
-    return own[0].weight.detach().as_strided((n, d), (d, 1))
-
-# %% ../../nbs/hf/19_captured.ipynb #ca120077
-def lay_together(model:torch.nn.Module):
-    "Weights of `model` that read the same stand side by side from now on"
-    with torch.inference_mode(False):
-        for own in read_alike(model):
-            if as_one(own) is not None: continue
-            parts = torch.cat([o.weight.data for o in own]).split([*map(
-                len, (o.weight for o in own))])
-            for o, part in zip(own, parts): o.weight.data = part
-
-# %% ../../nbs/hf/19_captured.ipynb #ca120075
-@contextmanager
-def together(model:torch.nn.Module):
-    "Meanwhile layers of `model` that read the same are one product"
-    changed = []
-    for own in read_alike(model):
-        if (whole := as_one(own)) is None: continue
-        sizes, kept = [o.out_features for o in own], {}
-        def forward(x, i, own=own, whole=whole, sizes=sizes, kept=kept):
-            if i == 0:
-                y = torch.nn.functional.linear(x, whole)
-                kept.update(x=x, parts=y.split(sizes, -1))
-            if kept.get("x") is x: return kept["parts"][i]
-            return torch.nn.functional.linear(x, own[i].weight)
-        for i, o in enumerate(own): o.forward = partial(forward, i=i)
-        changed += own
-    try: yield
-    finally:
-        for o in changed: del o.forward
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120016
 class Place:
@@ -283,9 +226,7 @@ def __call__(self:Steps, ar:Adapter, own:DynamicCache, rows:torch.Tensor,
         asked.copy_(many, non_blocking=True)
         if t: torch.index_select(whole, 1, asked[:R], out=new[:, :R, :, :t])
         _, *parts = asked.split([*map(len, numbers)])
-        def step():
-            with together(ar.model):
-                self.step(ar, *fixed[:2], *fixed[3:], laid.shape, *parts)
+        def step(): self.step(ar, *fixed[:2], *fixed[3:], laid.shape, *parts)
         if not self.play("steps", key, step, fixed): return None
         return Stack(new[:, :R].clone(), free=False), out[:R].clone()
 
@@ -303,7 +244,7 @@ def step(self:Steps, ar:Adapter, kept:torch.Tensor, hidden:torch.Tensor,
     if of is not None: hidden = hidden.index_select(0, of)
     blocks = Blocks(laid.view(shape), place, of, hidden, cross, {})
     logits = ar._after(Stack(new), tokens, places, blocks)
-    torch.log_softmax(logits.float(), -1, out=out)
+    out.copy_(logits.float().log_softmax(-1))
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120055
 def filled(rows:list, B:int, S:int, pad:int, left:bool):
@@ -327,12 +268,11 @@ def begin(ar:Adapter, asked:torch.Tensor, kept:torch.Tensor, hidden:torch.Tensor
     hidden.zero_()
     hidden.masked_fill_((at >= used)[:, None, None], torch.finfo(hidden.dtype).min)
     own, cross = DynamicCache(), DynamicCache()
-    with together(ar.model):
-        logits = ar._first_logits(ids, used, hidden, own, cross)
+    logits = ar._first_logits(ids, used, hidden, own, cross)
     for cache, to in ((own, new), (cross, kept)):
         all = [x for one in cache.layers for x in (one.keys, one.values)]
         if all: torch.stack(all, out=to)
-    torch.log_softmax(logits.float(), -1, out=out)
+    out.copy_(logits.float().log_softmax(-1))
 
 # %% ../../nbs/hf/19_captured.ipynb #ca120053
 @patch
@@ -376,7 +316,6 @@ def captured(
     if why := ar.copies_prompts: raise TypeError(
         f"the steps of {type(ar.model).__name__} are not recorded: every prefix has "
         f"keys and values of its input ({why})")
-    lay_together(ar.model)
     new = copy.copy(ar)
     new.steps = Steps()
     return new

@@ -3,7 +3,6 @@ import numpy as np
 import torch
 from .supported import Adapter
 from _typeshed import Incomplete
-from contextlib import contextmanager
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import DynamicCache
 from typing import Callable
