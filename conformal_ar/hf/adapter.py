@@ -164,7 +164,7 @@ def _cached(self:HFModel, cache):
 # %% ../../nbs/hf/01_adapter.ipynb #6509a990
 @patch(as_prop=True)
 def max_rows(self:HFModel)->int: # 1,024 on a CPU
-    "Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"
+    "Prefixes in a call: as many as a GPU has memory for, 32,768 at the most"
     if self.device.type != "cuda": return 1024
     free = torch.cuda.mem_get_info(self.device)[0]
     free += torch.cuda.memory_reserved(self.device)
@@ -172,7 +172,7 @@ def max_rows(self:HFModel)->int: # 1,024 on a CPU
     config = self.model.config.get_text_config(decoder=True)
     # six tables of logits, and three copies of what 64 tokens keep
     row = 24*self.vocab_size + 3*64*2*config.num_hidden_layers*config.hidden_size*4
-    return min(16_384, max(1024, 1 << (free//row).bit_length() - 1))
+    return min(32_768, max(1024, 1 << (free//row).bit_length() - 1))
 
 # %% ../../nbs/hf/01_adapter.ipynb #ad4d9978
 @patch

@@ -63,7 +63,7 @@ class HFModel(Texts):
         """A `cache` under the word that the model has for it, which changes in 5.24"""
     @property
     def max_rows(self) -> int:
-        """Prefixes in a call: as many as a GPU has memory for, 16,384 at the most"""
+        """Prefixes in a call: as many as a GPU has memory for, 32,768 at the most"""
     def _log_probs(self, logits):
         """[R, V] log-probabilities of the next token; logits may be overwritten"""
     def start(self, inputs):

@@ -152,6 +152,7 @@ def listed_inputs(inputs:list):
     if not isinstance(inputs, str): return inputs
     raise TypeError(f"expected a list of sources, got one text: {inputs!r}")
 
+# %% ../../nbs/hf/10_masks.ipynb #45c0de02
 class Respelt(Wrapper):
     "A model that reads each input as `spelt` writes it"
     vocab_size, dtype = from_model("vocab_size"), from_model("dtype")
@@ -164,30 +165,47 @@ class Respelt(Wrapper):
         "[B, L] log-probabilities of ids `targets` [B, L], inputs as they are spelt"
         return self.ar.score(self.spelt(inputs), targets)
 
+# %% ../../nbs/hf/10_masks.ipynb #45c0de03
 class CleanInputs(Respelt):
     "The model `ar`, which reads of each input the text that `clean` gives, with notes"
     wrong = ValueError
+    _checked:dict = {} # inputs of the last check, and what the model reads of them
+
     def __init__(self, ar:Autoregressor, clean:Callable|None=None):
         super().__init__(ar)
         self.clean = clean # an input and a model to a text and notes
 
     def fingerprint(self): return self.ar.fingerprint()
 
-    def each(self, inputs:list, read:Callable):
-        "What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"
-        found = []
-        for i, text in enumerate(listed_inputs(inputs)):
-            if not isinstance(text, str): raise TypeError(
-                f"input {i} is not a text but {type(text).__name__}: {text!r}")
-            try: found.append(read(text))
-            except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
-        return found
+# %% ../../nbs/hf/10_masks.ipynb #45c0de04
+@patch
+def each(self:CleanInputs, inputs:list, read:Callable):
+    "What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"
+    found = []
+    for i, text in enumerate(listed_inputs(inputs)):
+        if not isinstance(text, str): raise TypeError(
+            f"input {i} is not a text but {type(text).__name__}: {text!r}")
+        try: found.append(read(text))
+        except ValueError as e: raise self.wrong(f"input {i}: {e}") from None
+    return found
 
-    def spelt(self, inputs:list):
-        "What the model reads for each of `inputs`"
-        return self.each(inputs, self.cleaned)
+# %% ../../nbs/hf/10_masks.ipynb #45c0de05
+@patch
+def check(self:CleanInputs, inputs):
+    "Raise for the first of `inputs` that the model cannot take; it is cleaned once"
+    self._checked = {} # what cleans may have changed since
+    found = self.spelt(inputs)
+    optional(self.ar, "check")(found)
+    self._checked = dict(zip(inputs, found))
 
-    def cleaned(self, text:str):
-        "What the model reads of an input `text`; `ValueError` where it is refused"
-        try: return self.clean(Input(0, text), None)[0]
-        except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more
+@patch
+def spelt(self:CleanInputs, inputs:list):
+    "What the model reads for each of `inputs`"
+    known = self._checked
+    return self.each(inputs, lambda x: known[x] if x in known else self.cleaned(x))
+
+@patch
+def cleaned(self:CleanInputs, text:str):
+    "What the model reads of an input `text`; `ValueError` where it is refused"
+    try: return self.clean(Input(0, text), None)[0]
+    except ValueError: return self.clean(Input(0, text), self.ar)[0] # says more

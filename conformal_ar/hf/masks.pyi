@@ -98,11 +98,14 @@ class Respelt(Wrapper):
 class CleanInputs(Respelt):
     """The model `ar`, which reads of each input the text that `clean` gives, with notes"""
     wrong = ValueError
+    _checked: dict
     clean: Incomplete
     def __init__(self, ar: Autoregressor, clean: Callable | None = None) -> None: ...
     def fingerprint(self): ...
     def each(self, inputs: list, read: Callable):
         """What `read` makes of `inputs`; `TypeError`, `wrong` name the first that fails"""
+    def check(self, inputs) -> None:
+        """Raise for the first of `inputs` that the model cannot take; it is cleaned once"""
     def spelt(self, inputs: list):
         """What the model reads for each of `inputs`"""
     def cleaned(self, text: str):

@@ -47,7 +47,8 @@ class HFSeq2Seq(HFModel):
 def _read(self:HFSeq2Seq, rows):
     "Run the encoder on rows of ids: hidden states [B, S, D] and attention mask [B, S]"
     ids = pad_rows(rows, self.pad_token_id).to(self.device)
-    mask = pad_rows([[1]*len(row) for row in rows], 0).to(self.device)
+    used = torch.tensor([*map(len, rows)])[:, None]
+    mask = (torch.arange(ids.shape[1]) < used).long().to(self.device)
     out = self.quiet.get_encoder()(input_ids=ids, attention_mask=mask)
     return out.last_hidden_state, mask
 

@@ -214,8 +214,11 @@ def _check_texts(self:Texts, texts, what):
     for i, text in enumerate(texts):
         if not isinstance(text, str): raise TypeError(
             f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
-        if odd := re.search("[\ud800-\udfff]", text): raise ValueError(
-            f"{what} {i} is not UTF-8: {ascii(odd[0])} at position {odd.start()}")
+    odd = re.compile("[\ud800-\udfff]")
+    if not odd.search("".join(texts)): return # all at once
+    for i, text in enumerate(texts):
+        if found := odd.search(text): raise ValueError(
+            f"{what} {i} is not UTF-8: {ascii(found[0])} at position {found.start()}")
 
 # %% ../../nbs/hf/11_texts.ipynb #461fa858
 @patch

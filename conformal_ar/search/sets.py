@@ -335,7 +335,7 @@ def best_per_owner(
 def _unchecked(**values)->PredictionSet:
     "A set of `values` of all fields, which fit"
     new = object.__new__(PredictionSet)
-    for name, value in values.items(): object.__setattr__(new, name, value)
+    vars(new).update(values)
     return new
 
 # %% ../../nbs/search/05_sets.ipynb #4e990238
@@ -367,18 +367,19 @@ def prediction_sets(
     whole = [True]*n if table.certified is None else table.certified.tolist()
     make = PredictionSet if np.isnan(sums).any() else _unchecked # which refuses NaN
     edges = np.searchsorted(table.owner, np.arange(n + 1)).tolist()
-    cut, sets = table.truncated.tolist(), []
+    cut, sets, opens = table.truncated.tolist(), [], goes_on.tolist()
+    ids = zip(table.tokens.tolist(), table.length.tolist())
+    ids = [tuple(row[:l]) for row, l in ids]
+    names = [line if o else text for o, line, text in zip(opens, ids, texts)]
+    if some: texts = [write(text) if o else text for o, text in zip(opens, texts)]
     for i, (a, b) in enumerate(zip(edges, edges[1:])):
-        rows = zip(table.tokens[a:b].tolist(), table.length[a:b].tolist())
-        ids, own, first = [tuple(row[:l]) for row, l in rows], texts[a:b], {}
-        opens = goes_on[a:b].tolist()
-        for row, (is_open, line, text) in enumerate(zip(opens, ids, own)):
-            first.setdefault(line if is_open else text, row)
-        at = [*first.values()]
-        own = [write(own[r]) if opens[r] else own[r] for r in at]
-        rows = slice(a, b) if len(at) == b - a else [a + r for r in at]
+        first = {}
+        for row, name in enumerate(names[a:b], a): first.setdefault(name, row)
+        at, rows = [*first.values()], slice(a, b)
+        if len(at) < b - a: rows = at
         sets.append(make(
-            texts=own, scores=np.array(sums[rows]), tokens=[ids[r] for r in at],
+            texts=[texts[r] for r in at], scores=np.array(sums[rows]),
+            tokens=[ids[r] for r in at],
             truncated=cut[i], input=inputs[i], certified=whole[i],
             p_values=None if p is None else np.array(p[rows]),
             open=np.array(goes_on[rows]) if some else None,

@@ -36,8 +36,7 @@ def numbers(
 # %% ../../nbs/tasks/01_additions.ipynb #e85f07b7
 def small_pairs()->np.ndarray: # [10000, 2]
     "All ordered pairs of integers with one or two digits"
-    grid = np.meshgrid(np.arange(100), np.arange(100), indexing="ij")
-    return np.stack(grid, -1).reshape(-1, 2)
+    return np.argwhere(np.ones((100, 100)))
 
 # %% ../../nbs/tasks/01_additions.ipynb #3959b10d
 def sized_pairs(
@@ -91,9 +90,8 @@ def split_pairs(
     valid:float=0.25 # Share of the rest for validation
 )->dict: # Arrays held_out, valid and train
     "Cut shuffled pairs into three parts"
-    n_held = int(len(pairs) * held_out)
-    n_valid = int((len(pairs) - n_held) * valid)
-    parts = np.split(pairs, [n_held, n_held + n_valid])
+    held = int(len(pairs)*held_out)
+    parts = np.split(pairs, [held, held + int((len(pairs) - held)*valid)])
     return dict(zip(("held_out", "valid", "train"), parts))
 
 # %% ../../nbs/tasks/01_additions.ipynb #cbc7f462
@@ -113,15 +111,11 @@ def fresh_pairs(
     sizes:tuple=SIZES # Pairs of digit counts
 )->np.ndarray: # [n, 2]
     "New pairs from the paper's mixture of sizes, none of them forbidden"
-    rng, bad = np.random.default_rng((seed, 2)), np.sort(pair_key(forbidden))
+    rng, bad = np.random.default_rng((seed, 2)), pair_key(forbidden)
     found, count = [], 0
     while count < n:
         pairs = _draw_pairs(rng, n - count + 1000, sizes)
-        if len(bad):
-            key = pair_key(pairs)
-            place = np.searchsorted(bad, key).clip(max=len(bad) - 1)
-            pairs = pairs[bad[place] != key]
-        found.append(pairs)
+        found.append(pairs := pairs[~np.isin(pair_key(pairs), bad)])
         count += len(pairs)
     return np.concatenate(found)[:n]
 
@@ -158,33 +152,37 @@ def load_additions(
     pairs = distinct_pairs(addition_pairs(n, permutations, seed), seed)
     return {name: Additions(part) for name, part in split_pairs(pairs).items()}
 
-# %% ../../nbs/tasks/01_additions.ipynb #41b90974
-_pieces = re.compile(r"[0-9]+|[^0-9]")
-
-# %% ../../nbs/tasks/01_additions.ipynb #57b6f42f
-def spell_sum(text:str, places:int)->list:
-    "Tokens of sum `text`, last digit first; in operands with place, at most `places`"
-    tokens = []
-    for piece in _pieces.finditer(text):
-        run = piece.group()[::-1]
-        after = text[piece.end():piece.end()+1]
-        if run[0] not in "0123456789" or after not in ("+", "="): tokens += run
-        else: # an operand
-            placed = [f"{d}e{i}" for i, d in enumerate(run[:places])]
-            tokens += placed + ["<unk>"]*(len(run) - places)
-    return tokens
-
 # %% ../../nbs/tasks/01_additions.ipynb #bfee6985
 def sum_words(places:int)->list: # Of tokens, by their ids
     "All tokens of sums whose operands have at most `places` digits"
     operands = [f"{d}e{i}" for i in range(places) for d in range(10)]
     return ["<pad>", "</s>", "<unk>", *"0123456789+=", *operands]
 
+# %% ../../nbs/tasks/01_additions.ipynb #57b6f42f
+def sum_ids(texts:list, places:int)->list:
+    "Ids of `texts` of sums, last digit first; in operands with place, at most `places`"
+    chars = "\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass")
+    chars = np.frombuffer(chars, "<u4").astype(int)
+    edges = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    digit = (chars >= ord("0")) & (chars <= ord("9"))
+    at, stops = np.arange(len(chars)), np.flatnonzero(~digit)
+    end = stops[run := stops.searchsorted(at)] # of the digits around
+    place, operand = end - 1 - at, np.isin(chars[end], [ord("+"), ord("=")])
+    ids = np.select([chars == ord("+"), chars == ord("="), digit & ~operand,
+                     digit & (place < places)], # as sum_words counts
+                    [13, 14, chars - 45, chars - 33 + 10*place], 2)
+    ids[edges[1:] - 1] = 1
+    first = np.append(-1, stops)[run] + 1
+    ids[np.where(digit, first + place, at)] = ids.copy() # turned round
+    ids, edges = ids.tolist(), edges.tolist()
+    return [ids[a:b] for a, b in zip(edges, edges[1:])]
+
 # %% ../../nbs/tasks/01_additions.ipynb #f5dcae5b
 def join_sum(tokens:list)->str:
     "The text that `tokens` of a sum spell, numbers from first digit to last"
     text = "".join(t[0] if t[1:2] == "e" else t for t in tokens)
-    return text[::-1] if text.isdecimal() else _pieces.sub(lambda m: m[0][::-1], text)
+    if text.isdecimal(): return text[::-1]
+    return re.sub("[0-9]+", lambda run: run[0][::-1], text)
 
 # %% ../../nbs/tasks/01_additions.ipynb #7f2841a1
 class DigitTokenizer(PlainTokenizer):
@@ -193,7 +191,7 @@ class DigitTokenizer(PlainTokenizer):
         super().__init__(sum_words(places), join_sum, 2*places + 3)
         self.places = places
 
-    def spell(self, text:str): "Tokens of `text`"; return spell_sum(text, self.places)
+    def quick_ids(self, texts:list): return sum_ids(texts, self.places)
     def open_text(self, text:str): return "…" + text # the first digits come last
 
     def unknown(self, text:str):

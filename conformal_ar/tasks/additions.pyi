@@ -59,8 +59,7 @@ class DigitTokenizer(PlainTokenizer):
     """Sums such as `112+17=`, a token per character, numbers from last digit to first"""
     places: Incomplete
     def __init__(self, places: int = 8) -> None: ...
-    def spell(self, text: str):
-        """Tokens of `text`"""
+    def quick_ids(self, texts: list): ...
     def open_text(self, text: str): ...
     def unknown(self, text: str):
         """What is said of an operand in `text` that is too long; None where none is"""
