@@ -9,6 +9,7 @@ __all__ = ['from_model', 'Wrapper', 'Masked', 'listed_inputs', 'Respelt', 'Clean
 import copy
 from hashlib import sha256
 from typing import Any, Callable, NamedTuple, Protocol, Sequence
+from weakref import WeakKeyDictionary
 
 from ..files.csv_jsonl import Input
 
@@ -169,8 +170,6 @@ class Respelt(Wrapper):
 class CleanInputs(Respelt):
     "The model `ar`, which reads of each input the text that `clean` gives, with notes"
     wrong = ValueError
-    _checked:dict = {} # inputs of the last check, and what the model reads of them
-
     def __init__(self, ar:Autoregressor, clean:Callable|None=None):
         super().__init__(ar)
         self.clean = clean # an input and a model to a text and notes
@@ -190,18 +189,21 @@ def each(self:CleanInputs, inputs:list, read:Callable):
     return found
 
 # %% ../../nbs/hf/10_masks.ipynb #45c0de05
+_checked:WeakKeyDictionary = WeakKeyDictionary() # by model: clean, inputs, what is read
+
 @patch
 def check(self:CleanInputs, inputs):
     "Raise for the first of `inputs` that the model cannot take; it is cleaned once"
-    self._checked = {} # what cleans may have changed since
+    _checked.pop(self, None) # what cleans may have changed since
     found = self.spelt(inputs)
     optional(self.ar, "check")(found)
-    self._checked = dict(zip(inputs, found))
+    _checked[self] = self.clean, dict(zip(inputs, found))
 
 @patch
 def spelt(self:CleanInputs, inputs:list):
     "What the model reads for each of `inputs`"
-    known = self._checked
+    by, known = _checked.get(self, (self.clean, {}))
+    if by is not self.clean: known = {}
     return self.each(inputs, lambda x: known[x] if x in known else self.cleaned(x))
 
 @patch

@@ -98,7 +98,6 @@ class Respelt(Wrapper):
 class CleanInputs(Respelt):
     """The model `ar`, which reads of each input the text that `clean` gives, with notes"""
     wrong = ValueError
-    _checked: dict
     clean: Incomplete
     def __init__(self, ar: Autoregressor, clean: Callable | None = None) -> None: ...
     def fingerprint(self): ...
