@@ -87,7 +87,7 @@ from typing import Iterator
 import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
-from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, T5Config
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, PreTrainedModel, T5Config
 
 from .bench import alternate, timed
 from ..files.whole_files import write_results
@@ -96,12 +96,15 @@ from ..hf.causal import HFCausal
 from ..hf.seq2seq import HFSeq2Seq
 from ..hf.supported import Adapter
 from ..hf.texts import Ids, PlainTokenizer, pad_rows
+from ..procedures.dynamic import DynamicConformalBeams
+from ..procedures.levelsets import ConformalLevelSets
+from ..procedures.pairs import Probe
 from ..procedures.procedure import load
 from ..search.beams import beam_search
 from ..search.threshold import threshold_search
 from ..tasks.additions import load_additions
 from ..tasks.reaction_files import load_reactions
-from ..tasks.t5_training import PAPER, SMILES_PRESETS, train_additions, train_smiles
+from ..tasks.t5_training import PAPER, SMILES_PRESETS, SmilesPreset, train_additions, train_smiles
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b000006
 SIZES = dict(
@@ -281,9 +284,8 @@ def many_inputs(
     reactions:int=500, # By edits
 )->Iterator[dict]: # Of each task: inputs a second, from texts to sets and to tables
     "Inputs a second by the shipped models, all in one call"
-    sums = load_additions()["held_out"].inputs[-n:]
     acids = ["C"*k + "C(=O)Cl.NCc1ccccc1" + "O"*(k % 2) for k in range(1, 21)]
-    asked = dict(additions=sums)
+    asked = dict(additions=load_additions()["held_out"].inputs[-n:])
     if find_spec("rdkit"): asked["reactions"] = (acids*reactions)[:reactions]
     for name, x in asked.items():
         cp = load(name, coverage=.9, device=device, engine="torch")
@@ -308,6 +310,7 @@ def paper_hours(
     device:str="cuda", # Or cpu, to try it
     steps:int=100, # That are timed
     reactions:dict|None=None, # Parts, as of load_reactions; None: without them
+    smiles:SmilesPreset=SMILES_PRESETS["paper"], # For these
 )->Iterator[tuple]: # Task, and its steps a second and hours of the whole training
     "How long training by the presets `paper` takes"
     shape = {k: v for k, v in size.items() if k != "vocab_size"}
@@ -315,7 +318,44 @@ def paper_hours(
     given = dict(resume=False, device=device)
     yield "additions", _hours(lambda *o: train_additions(*o, **given), sums, steps)
     if reactions: yield "reactions", _hours(lambda *o: train_smiles(
-        *o, **given, data=reactions), SMILES_PRESETS["paper"], steps)
+        *o, **given, data=reactions), smiles, steps)
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b000016b
+def _drawn(ar, peer, n):
+    "Some `n` random inputs, and texts that a model draws; those alone that end"
+    found = []
+    for start in range(0, n, 500):
+        x = random_inputs(min(500, n - start), ar.vocab_size, 1000 + start)
+        ids = pad_rows(x).to(peer.device)
+        torch.manual_seed(start)
+        y = peer.generate(input_ids=ids, attention_mask=(ids > 0).long(), top_k=0,
+                          do_sample=True, max_new_tokens=LONGEST).tolist()
+        found += [pair for pair in zip(x, y) if ar.end_token_id in pair[1]]
+    return [x for x, _ in found], ar.tokenizer.batch_decode([y for _, y in found])
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b000016c
+def _procedure(kind, ar, fit, other, device):
+    "Seconds of a procedure on the pairs `fit` and `other`, and what it covers"
+    cp = kind(ar, coverage=.8, max_len=LONGEST)
+    calls = dict(calibrate=lambda: cp.calibrate(*fit), fingerprint=ar.fingerprint,
+                 probe=lambda: Probe.of(ar, cp.read(*fit), LONGEST),
+                 evaluate=lambda: cp.evaluate(*other))
+    found = {name: timed(f, device) for name, f in calls.items()}
+    ev, seconds = found["evaluate"][0], {name: t for name, (_, t, _) in found.items()}
+    return dict(procedure=kind.__name__, pairs=len(fit[0]), asked=.8, size=ev.mean_size,
+                coverage=ev.coverage, evaluated=len(other[0]), seconds=seconds)
+
+# %% ../../nbs/experiments/11_benchmarks.ipynb #9b000016e
+def both_procedures(
+    size:dict, # Of a T5
+    device:str="cuda", # Or cpu, to try it
+    n:int=2_000, # Pairs that calibrate; a quarter as many evaluate
+)->Iterator[dict]: # Of each procedure
+    "Coverage and mean size of sets; seconds, of which fingerprint and probe are part"
+    ar, peer, fast, _ = ready("t5", device, **size)
+    x, y = _drawn(ar, peer, 2*n)
+    for kind in (ConformalLevelSets, DynamicConformalBeams):
+        yield _procedure(kind, fast, (x[:n], y[:n]), (x[-(n//4):], y[-(n//4):]), device)
 
 # %% ../../nbs/experiments/11_benchmarks.ipynb #9b00001e2
 def _reactions():
@@ -334,6 +374,8 @@ def parts(device:str, small:bool)->dict: # Name to place in the results and rows
             kind, sizes[kind], device, batches[:3]))),
         busy=("busy", lambda: busy(sizes["t5"], device)),
         many=("many", lambda: many_inputs(device, n, max(4, n//40))),
+        procedures=("procedures", lambda: both_procedures(
+            sizes["t5"], device, max(80, n//10))),
         paper=("paper", lambda: paper_hours(sizes["t5"], device, steps, _reactions())))
     if torch.device(device).type != "cuda": del found["busy"]
     return found
@@ -346,7 +388,7 @@ def main():
     add = parser.add_argument
     add("--device", default="cuda")
     add("--small", action="store_true", help="small sizes, to try this on a CPU")
-    add("--only", nargs="+", help="t5, llama, same, busy, many, paper; else all")
+    add("--only", nargs="+", choices=[*parts("cuda", True)], help="not all of it")
     add("--out", default="nbs/results/gpu.json", help="JSON file, after each row")
     args = parser.parse_args()
     known, failed = parts(args.device, args.small), []
@@ -354,12 +396,12 @@ def main():
                           *sys.argv[1:]])
     on_gpu = torch.device(args.device).type == "cuda"
     found:dict = dict(gpu=torch.cuda.get_device_name() if on_gpu else None,
-                      beside=[], same=[], busy={}, many=[], paper={})
+                      beside=[], same=[], busy={}, many=[], procedures=[], paper={})
     for name in args.only or known:
         place, measure = known[name]
         try:
             for row in measure():
-                if place in ("beside", "same", "many"): found[place].append(row)
+                if isinstance(row, dict): found[place].append(row)
                 else: found[place].update([row])
                 write_results(args.out, found, command, seed=0)
                 print(row, flush=True)

@@ -8,7 +8,7 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
 import hashlib
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -166,12 +166,21 @@ def words_sum(raw:torch.Tensor):
 # %% ../../nbs/hf/08_precision.ipynb #f1e20005
 BULK = 100*2**20 # bytes of weights from which on sums stand for them
 
+# %% ../../nbs/hf/08_precision.ipynb #f1e20006
+@lru_cache(2)
+def _fast_words(raw): # tens of milliseconds of a large vocabulary
+    "JSON of words and ids, and of a fast tokenizer `raw` but for what changes with use"
+    from tokenizers import Tokenizer
+    plain = Tokenizer.from_str(raw)
+    words = json.dumps(sorted(plain.get_vocab().items()))
+    plain.no_padding(), plain.no_truncation()
+    return words, plain.to_str()
+
 # %% ../../nbs/hf/08_precision.ipynb #671147ce
 def fingerprint_of(model:torch.nn.Module, tokenizer:"ModelTokenizer", seen:list)->str:
     """SHA-256 of a model, its tokenizer, and what else scores depend on.
     `model` and `tokenizer` of transformers; `seen` lists the rest. Many weights count
     by sums, which their device makes"""
-    from tokenizers import Tokenizer as FastTokenizer
     model = getattr(model, "_orig_mod", model) # of torch.compile
     config = model.config.to_diff_dict() # no defaults: they change with versions
     for name in ("_name_or_path", "architectures", "dtype", "transformers_version"):
@@ -187,11 +196,9 @@ def fingerprint_of(model:torch.nn.Module, tokenizer:"ModelTokenizer", seen:list)
         else: h.update(raw.cpu().numpy().tobytes())
     if many: h.update(str(torch.stack([s.to(sums[0].device) for s in sums]).tolist())
                       .encode())
-    words = sorted(tokenizer.get_vocab().items())
-    special = repr(tokenizer.special_tokens_map)
-    h.update(json.dumps([type(tokenizer).__name__, words, special]).encode())
     if getattr(tokenizer, "is_fast", False):
-        plain = FastTokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-        plain.no_padding(), plain.no_truncation() # these change with use
-        h.update(plain.to_str().encode())
+        words, rest = _fast_words(tokenizer.backend_tokenizer.to_str())
+    else: words, rest = json.dumps(sorted(tokenizer.get_vocab().items())), ""
+    kind, special = type(tokenizer).__name__, repr(tokenizer.special_tokens_map)
+    h.update(f"[{json.dumps(kind)}, {words}, {json.dumps(special)}]{rest}".encode())
     return h.hexdigest()

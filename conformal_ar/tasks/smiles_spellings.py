@@ -8,16 +8,11 @@ __all__ = ['ATOM_MAP', 'smiles_tokens', 'smiles_pieces', 'smiles_tokenizer', 'rd
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996d
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-# %% ../../nbs/tasks/08_smiles_spellings.ipynb #e0a7996f
-if TYPE_CHECKING:
-    from rdkit.Chem import Mol
-else: Mol = "Mol"
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #7f05715b
 TOKEN = (r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|"
@@ -132,12 +127,6 @@ def canonical_molecule(smiles:str):
         return canonical_molecule(text)  # may be gone when it is read again
     return text or None
 
-# %% ../../nbs/tasks/08_smiles_spellings.ipynb #8e27984f
-def written_smiles(mol:"Mol", canonical:bool=True):
-    "SMILES of RDKit's `mol`, `canonical` or by atom numbers; its atoms in order there"
-    smiles = rdkit_modules()[0].MolToSmiles(mol, canonical=canonical)
-    return smiles, list(mol.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"])
-
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #b38cdc38
 def follow(
     product:str, # Canonical SMILES
@@ -155,21 +144,31 @@ def follow(
                                                          origin[i], i))
     with rdBase.BlockLogs():
         mol = Chem.MolFromSmiles(product)
-        spelt = written_smiles(Chem.RenumberAtoms(mol, order), canonical=False)[0]
+        spelt = Chem.MolToSmiles(Chem.RenumberAtoms(mol, order), canonical=False)
         marked = set("@/\\<>") & set(product + spelt) # these may get lost
         if marked and len(set(map(Chem.CanonSmiles, (spelt, product)))) > 1:
             return product
     return product if "<" in spelt else spelt # a bond written backwards has no token
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #9cdc805d
+_ATOM = re.compile(r"\[([^\]:]+)(?::(\d+))?\]|Br|Cl|[BCNOSPFIbcnops*]") # name, map
+
+@lru_cache(1 << 14)
+def _canonical(text): # without maps: reagents recur from line to line
+    "SMILES of a molecule, and which of its atoms stands at each place; empty if none"
+    mol = read_molecule(text)
+    if mol is None or not mol.GetNumAtoms(): return "", []
+    smiles = rdkit_modules()[0].MolToSmiles(mol)
+    order = mol.GetProp("_smilesAtomOutputOrder") # such as [1,0,2,]
+    return smiles, [*map(int, re.findall(r"\d+", order))]
+
+# %% ../../nbs/tasks/08_smiles_spellings.ipynb #9cdc805e
 def mapped_molecule(text:str):
     "Canonical SMILES of `text`, the map of each atom or 0; None twice if unreadable"
-    mol, mapped = map(read_molecule, (remove_maps(text), text))
-    if mol is None or not mol.GetNumAtoms(): return None, None
-    smiles, order = written_smiles(mol)
+    smiles, order = _canonical(remove_maps(text))
+    if not smiles: return None, None
     if "[H]" in smiles: # read again, it may have fewer atoms
         smiles = canonical_molecule(smiles) or smiles
         return smiles, [0]*read_molecule(smiles).GetNumAtoms()
-    maps = [a.GetAtomMapNum() for a in mapped.GetAtoms()] if mapped is not None else []
-    if len(maps) != len(order): maps = [0]*len(order)
+    maps = [int(number or 0) for name, number in _ATOM.findall(text) if name != "H"]
     return smiles, [maps[i] for i in order]
