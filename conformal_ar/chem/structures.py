@@ -204,7 +204,10 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     first = [c for c in judged if cell_text(x.columns.get(c))][:1] # no other
     used = _pieces(x.text).union(*(_pieces(cell_text(x.columns[c])) for c in first))
     cells, again, beside = _cells(x.columns)
-    notes, told = [], (*first, "side_products")
+    notes, told, behind = [], (*first, "side_products"), product_of(x.text)
+    if first and behind and not _pieces(behind) <= _pieces(
+            cell_text(x.columns[first[0]])): notes.append(
+        f"what is in {first[0]!r} is judged, not what is behind the arrow")
     if again and _joined(cells) == x.text: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "
         f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -179,7 +180,6 @@ class Texts:
     chat = False          # are inputs messages, or what a user says?
     forced_id = None      # what every target begins with; None: anything
     _first = 0            # position of the first token
-    _checked = {}         # inputs of the last check and their ids
 
     # what adapters of some kinds know better
     def _texts(self, inputs): return inputs # as chats are not
@@ -289,11 +289,13 @@ def _tokenized(self:Texts, inputs):
     return ids
 
 # %% ../../nbs/hf/11_texts.ipynb #f2461bd7
+_checked:WeakKeyDictionary = WeakKeyDictionary() # by model: texts and their ids
+
 @patch
 def _input_ids(self:Texts, inputs):
     "Checked token ids of input texts, not padded; those of the last `check` are known"
     if all(isinstance(x, Ids) for x in inputs): return self._tokenized(inputs)
-    texts, known = self._texts(inputs), self._checked
+    texts, known = self._texts(inputs), _checked.get(self, {})
     self._check_texts(texts, "input")
     if not all(text in known for text in texts): return self._tokenized(texts)
     return [known[text] for text in texts]
@@ -303,8 +305,8 @@ def check(self:Texts,
     inputs # List of texts
 ):
     "Raise a clear error for the first input that the model cannot take"
-    self._checked = {} # the tokenizer may have changed since
-    self._checked = dict(zip(self._texts(inputs), self._input_ids(inputs)))
+    _checked.pop(self, None) # the tokenizer may have changed since
+    _checked[self] = dict(zip(self._texts(inputs), self._input_ids(inputs)))
 
 # %% ../../nbs/hf/11_texts.ipynb #e620e07d
 @patch

@@ -68,7 +68,6 @@ class Texts:
     chat: bool
     forced_id: Incomplete
     _first: int
-    _checked: Incomplete
     def _texts(self, inputs): ...
     def _ids(self, texts, target: bool = False): ...
     def _encoded(self, inputs):

@@ -289,9 +289,9 @@ def _warn_selected(cp, label, fits, ranks):
     warn_caller(
         f"{_in_group(label)}{_lost_targets(cp, lost, n)}, within three standard "
         f"errors of the {ranks[-1]} that may be dropped. Calibrations that do not fail "
-        "there are selected by chance and cover less than they say: leave strict=True "
-        "out, use more pairs, make sure on other data that this coverage is feasible, "
-        "or guarantee less")
+        "there are selected by chance and cover less than they say: calibrate without "
+        "strict=True, use more pairs, make sure on other data that this coverage is "
+        "feasible, or guarantee less")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #bdc787e2
 @patch

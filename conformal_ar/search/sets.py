@@ -359,6 +359,7 @@ def prediction_sets(
     "Prediction sets from a table of hypotheses, the most probable sequence first"
     order = np.lexsort((-table.sums, table.owner))
     table, n = table.select(order), table.n_inputs
+    if len(inputs) != n: raise ValueError(f"{len(inputs)} inputs for a table of {n}")
     p = None if p_values is None else np.asarray(p_values, float)[order]
     texts, sums = list(model.decode(table.tokens)) if len(table) else [], table.sums
     opened, write = table.open_scores, optional(model, "open_text")
