@@ -208,10 +208,14 @@ class MoleculesTask(ShownMolecules, Task):
 
     def candidate(self, x, clean, **options):
         behind, text = _files().product_of(x.text), _files().cell_text
-        x = x._replace(columns={c: text(v) if isinstance(v, (str, list)) else v
-                                for c, v in x.columns.items()})
-        return super().candidate(x, clean, **options) or behind and self.spell_target(
-            x.text, clean, behind, **options) or None
+        def read(c, v):
+            if not isinstance(v, list): return text(v) if isinstance(v, str) else v
+            several = re.match(r"(?i)\s*(candidate|target)", c) # else one mixture
+            return [*map(text, v)] if several else text(v)
+        x = x._replace(columns={c: read(c, v) for c, v in x.columns.items()})
+        found = super().candidate(x, clean, **options)
+        if found or not behind: return found
+        return [self.spell_target(x.text, clean, behind, **options)]
 
     def looks_like(self, line):
         if ">>" in line: return ("lines of REACTANTS>>PRODUCT, in a .txt or .smi file, "

@@ -5,7 +5,7 @@ from conformal_ar.chem.edit_answers import EditScripts
 from conformal_ar.chem.reaction_inputs import CleanSources
 from conformal_ar.search.autoregressive import Autoregressor
 
-__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@264', 'PValues@273', 'InSets@278', 'InSets@295']
+__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@273', 'PValues@282', 'InSets@287', 'InSets@304']
 
 STRUCTURES: Incomplete
 
@@ -104,7 +104,7 @@ class SmilesReactionsTask(MoleculesTask):
     def train(self, *args, **options): ...
 
 # Names in __all__ with no definition:
-#   Forward@264
-#   InSets@278
-#   InSets@295
-#   PValues@273
+#   Forward@273
+#   InSets@287
+#   InSets@304
+#   PValues@282

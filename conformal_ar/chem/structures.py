@@ -258,7 +258,7 @@ def read_block(block:str):
     if any(b.HasProp("_MolFileBondEndPts") for b in mol.GetBonds()):
         raise ValueError("a bond ends at one of several atoms: draw one")
     _check_brackets(mol)
-    return mol
+    return _placed(mol)
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c4
 def _check_brackets(mol):
@@ -274,6 +274,20 @@ def _check_brackets(mol):
         symbol = mol.GetAtomWithIdx(drawn[0]).GetSymbol() if alone else ""
         if alone and label != "Me": check_label(label, symbol, drawn[0] + 1)
     if odd: raise ValueError("brackets say that atoms repeat: draw one molecule")
+
+# %% ../../nbs/chem/09_structures.ipynb #215a79c6
+def _placed(mol):
+    "A molecule, of whose atoms without places the parities count"
+    if mol.GetConformer().GetPositions().any(): return mol
+    for said in (b.GetPropsAsDict() for b in mol.GetBonds()): # up or down
+        if said.get("_MolFileBondStereo") in (1, 6) or said.get("_MolFileBondCfg") in (
+            1, 3): raise ValueError("a bond is a wedge, but all coordinates are 0: "
+                                    "write the file with those of the drawing")
+    Chem, _ = rdkit_modules()
+    Chem.AssignAtomChiralTagsFromMolParity(mol)
+    Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+    return mol
+
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c5
 def _check_lines(block):
@@ -304,7 +318,9 @@ def _mixed(mols):
     for a in whole.GetAtoms(): a.SetAtomMapNum(0)
     said = Chem.CXSmilesFields
     said = int(said.CX_ENHANCEDSTEREO) | int(said.CX_BOND_ATROPISOMER)*axis
-    return Chem.MolToCXSmiles(whole, Chem.SmilesWriteParams(), said)
+    form = Chem.SmilesWriteParams()
+    form.canonical = False # of a group, RDKit's one spelling may be the mirror image
+    return Chem.MolToCXSmiles(whole, form, said)
 
 def _row(data, **own):
     "An entry as a row, its data beside what is read from it"
@@ -400,6 +416,11 @@ def structure_rows(path:str|Path)->list: # Of dictionaries
     return rows
 
 # %% ../../nbs/chem/09_structures.ipynb #04108819
+def _line(text):
+    "A `text` as one line that no reader of files takes for one of its own"
+    text = " ".join(str(text).split())
+    return " "*(text[:1] in "$>" and bool(text)) + text + " "*(text[-1:] == "+")
+
 def _mol_block(smiles, title="", left=0.):
     "A molfile of SMILES, flat, or an empty one, with single and double bonds"
     from rdkit.Chem.rdDepictor import Compute2DCoords
@@ -408,15 +429,15 @@ def _mol_block(smiles, title="", left=0.):
     conformer = mol.GetConformer(Compute2DCoords(mol))
     for i, (x, y, z) in enumerate(places := conformer.GetPositions()):
         conformer.SetAtomPosition(i, (x - places[:, 0].min() + left, y, z))
-    mol.SetProp("_Name", " ".join(str(title).split()))
+    mol.SetProp("_Name", _line(title))
     return Chem.MolToMolBlock(mol)
 
 # %% ../../nbs/chem/09_structures.ipynb #0410881a
 def _data(properties):
     "Names and values, one line each"
     for name, value in properties.items():
-        value = "" if value is None else " ".join(str(value).split())
-        if value: yield re.sub(r"[<>\s]+", "_", name), value
+        value = "" if value is None else _line(value)
+        if value: yield re.sub(r"[<>\s]+|\$(?=DATUM)", "_", name), value
 
 # %% ../../nbs/chem/09_structures.ipynb #0410881b
 def sdf_text(rows:list)->str:
@@ -436,7 +457,7 @@ def rdf_text(rows:list)->str: # Without the first lines of a file
         parts = [[*filter(None, text.split("."))] for text in (left, right, middle)]
         n, blocks = [*map(len, parts)], [m for some in parts for m in some]
         counts = "".join(f"{k:3}" for k in n[:2 + bool(n[2])])
-        out += ["$RFMT\n$RXN\n", " ".join(str(title).split()), f"\n\n\n{counts}\n"]
+        out += ["$RFMT\n$RXN\n", _line(title), f"\n\n\n{counts}\n"]
         for i, m in enumerate(blocks): # beside each other, in Å
             out.append(f"$MOL\n{_mol_block(m, left=8.*i)}")
         for name, value in _data(data): out += [f"$DTYPE {name}\n$DATUM {value}\n"]

@@ -381,7 +381,7 @@ def answer(
     try: said = task.candidate(proposed, clean, **options)
     except ValueError as e: raise ValueError(task.in_words("the answer: ") + str(e))
     checked, found = "", {}
-    if said: checked, found = candidate_html(opened, clean, said, s, coverage, task)
+    if said: checked, found = candidate_html(opened, clean, said[0], s, coverage, task)
     parts = (input_html(text, clean, notes, task), checked,
              html_tag("h2", f"Prediction set: {size}"), here, set_html(s, task),
              html_tag("p", html.escape(in_words(cp, task)), class_="ca-words"))

@@ -185,8 +185,8 @@ Pictures = Annotated[Path|None, cli_option("Folder for a picture of each set, na
     "it stands for all that begin so; truncated: the budget ended the search; strings, "
     "invalid: texts before merging, and those that stand for nothing; abstained: the "
     "level asks for everything (`update`); error: why there is none. Of a text in a "
-    "column candidate, or another that the task names: candidate_in_set, "
-    "candidate_p_value, candidate_rank.")
+    "column candidate, or another that the task names (of several in a list, the "
+    "likeliest): candidate_in_set, candidate_p_value, candidate_rank.")
 @shared_options("calibration coverage task model input_column device engine")
 @with_task_options(written=True)
 def predict(

@@ -150,7 +150,7 @@ class SetRecords:
         read:Callable,  # Inputs and the model to (input, text), line to error, notes
         cleaned:bool=False, # Say what the model read, even where that was typed?
         show:Callable|None=None, # Is called with each line and its set
-        candidate:Callable=lambda x, text: None, # Of an input: what its line proposes
+        candidate:Callable=lambda x, text: [], # Of an input: what its line proposes
         check:Callable|None=None, # As judge, of a text and a candidate; None: judge
     ):
         self.procedure, self.take, self.read = make(), take, read
@@ -164,11 +164,14 @@ class SetRecords:
     def _judged(self, x, text, s):
         "What is said of the candidate of a line, and notes"
         try:
-            candidate = self.candidate(x, text)
-            if candidate is None or isinstance(s, Abstention): return {}, []
-            found, notes = self.check(text, candidate)
+            given = [] if isinstance(s, Abstention) else self.candidate(x, text)
+            judged = [(placed(found, c, s), notes) for c in given
+                      for found, notes in [self.check(text, c)]]
         except Exception as e: return {}, [f"candidate: {input_error(e)}"]
-        return placed(found, candidate, s), notes
+        found, notes = max(judged, default=({}, []), key=lambda o: (
+            o[0]["candidate_in_set"], o[0].get("candidate_p_value", 0)))
+        several = [f"of {len(given)} candidates the likeliest is judged"]
+        return found, notes + several*(len(given) > 1)
 
     def of_inputs(self,
         inputs:list,      # Of Input

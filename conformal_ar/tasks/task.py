@@ -179,12 +179,12 @@ class Task(TaskShown):
         x:Input,   # With the other columns of its line
         clean:str, # The input as the model reads it
         **options  # As of clean_input
-    )->str|None:
-        "What a line proposes as the target, as the model writes it; None: nothing"
+    )->list: # Several where several may be right
+        "What a line proposes as the target, as the model writes it"
         said = (x.columns[c] for c in self.proposing(x.columns))
-        said = (str(v) for v in said if type(v) in (str, int, float))
-        text = next((v for v in said if v.strip()), None)
-        return text and self.spell_target(x.text, clean, text, **options)
+        said = filter(None, ([str(t) for t in (v if isinstance(v, list) else [v])
+            if type(t) in (str, int, float) and str(t).strip()] for v in said))
+        return [self.spell_target(x.text, clean, t, **options) for t in next(said, [])]
 
     def looks_like(self, line:str)->str|None:
         "Advice if the first `line` of a file is like those of this task; else None"
