@@ -18,7 +18,7 @@ from fastcore.basics import patch
 from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
 from ..files.whole_files import input_text
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
-from ..theory.checks import check_count, check_risk, warn_caller
+from ..theory.checks import check_count, check_risk, warn_caller, warn_near
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
 
@@ -114,21 +114,24 @@ def reference_values(self:SampledSets,
     drawn:Drawn,       # Their values
 )->list: # [n] of arrays: the highest value of an answer that is right for a reference
     "At which threshold each reference is found; −∞ for never"
-    equal, found = self.right or (lambda answer, reference: answer == reference), []
+    equal = self.right or (lambda answer, reference: answer == reference)
     judged = table.of_answers("right") if "right" in table.cells else None
     if judged is not None and self.right is not None: raise ValueError(
         "there are a function right= and a column 'right': give one of them")
     if judged is None and "right" in self.lost: raise ValueError(
         f"what is acceptable was decided by right={self.lost['right']}: give it again "
         "to load, to measure")
+    found, missed = [], []
     for i, m in enumerate(drawn.member):
         rows, value = drawn.row[i, m], drawn.value[i, m]
         if judged is not None: match = [judged[rows]]
         else:
-            texts = [table.columns["answer"][r] for r in rows]
+            texts, known = table.columns["answer"][rows], references_of(table, i)
             match = [np.array([read_judgement(equal(t, r)) for t in texts], bool)
-                     for r in references_of(table, i)]
+                     for r in known]
+            if not any(o.any() for o in match): missed += product(texts, known)
         found.append(np.array([value[m].max(initial=-np.inf) for m in match]))
+    if self.right is None: warn_near(missed)
     return found
 
 # %% ../../nbs/answers/02_samples.ipynb #1530b37a

@@ -18,7 +18,6 @@ from inspect import signature
 from numbers import Real
 from pathlib import Path
 from typing import Any, Callable, Iterable, NamedTuple, Sequence
-from unicodedata import normalize
 
 import numpy as np
 import scipy
@@ -27,7 +26,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
 from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, group_key, group_label, warn_caller, warn_listed
+from ..theory.checks import check_calibrated_groups, group_key, group_label, plain_text, warn_caller, warn_cells
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
@@ -222,7 +221,7 @@ def read_answers(
     for c in (c for c in kept if c in needed): table.of_answers(c)
     _warn_alike(table)
     for c, v in (own | of_answers).items():
-        if c in ("answer", "reference"): warn_listed(v, c)
+        if c in ("answer", "reference"): warn_cells(v, c)
     return table
 
 # %% ../../nbs/answers/00_tables.ipynb #35248299
@@ -240,9 +239,7 @@ def _warn(said):
 def _warn_alike(table):
     "Warn of inputs that spaces, or codes of letters, alone tell apart"
     spelt = {}
-    for x in table.inputs:
-        alike = " ".join(normalize("NFC", x).split())
-        spelt.setdefault(alike, []).append(f"{x!r:.60}")
+    for x in table.inputs: spelt.setdefault(plain_text(x), []).append(f"{x!r:.60}")
     _warn([f"{' and '.join(x[:2])} differ in spaces, or codes of letters, alone: they "
            "count as two inputs" for x in spelt.values() if len(x) > 1])
 

@@ -283,6 +283,7 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None, asked:list=[],
 ):
     "Calibrate a procedure on pairs of input and target"
+    from conformal_ar.search.autoregressive import optional
     from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha, risk=risk,
@@ -304,6 +305,10 @@ def calibrate(
     others = lengths and _other_targets(lengths, names[1])
     rows = rows_of(data, names, task)
     ar = load_model(model, given.device)
+    told = optional(ar, "tokenizer")
+    if not task.name and told and told.chat_template: notice(
+        f"note: {model} has a chat template, which is not used: inputs are whole "
+        "prompts; in Python, HFCausal.from_pretrained(..., chat=True) uses it")
     n = given.pairs or 1000
     try: inputs, targets = pairs_of_file(data, 0, n, rows, task, ar, reading)
     except NoInput as e:

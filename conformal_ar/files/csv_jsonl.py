@@ -228,6 +228,7 @@ def _delimiter(path, first):
     if kind is None and (first.strip() == "{" or first.lstrip()[:1] == "["):
         raise ValueError("JSON in one piece: write one object a line (JSONL), such as "
                          "pandas does, df.to_json(path, orient='records', lines=True)")
+    if kind and first[:2] == '{"': raise ValueError("JSON Lines: call it .jsonl")
     bare = re.sub('"[^"]*"', "", first)
     found = [d for d in ",;\t|" if d in bare] if kind == "," else []
     if len(found) > 1: raise ValueError(

@@ -20,7 +20,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import check_one_table, warn_caller, warn_listed
+from ..theory.checks import check_one_table, warn_caller, warn_cells
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
@@ -77,7 +77,7 @@ def read_pairs(
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         given = check_inputs(targets, "targets")
-        warn_listed(given, "target")
+        warn_cells(given, "target")
         targets = [target_texts(i, t) for i, t in enumerate(given)]
     if len(inputs) != len(targets): raise ValueError(
         f"{len(inputs)} inputs but {len(targets)} targets: each input needs its target")
@@ -471,13 +471,14 @@ def warn_known(
 ):
     "Warn where more test inputs were calibrated on than would be by nature"
     if known is None: return
-    again, n = np.isin(input_hashes(inputs), known).sum(), len(inputs)
+    tested = input_hashes(inputs)
+    again, n = np.isin(tested, known).sum(), len(inputs)
     once = (np.unique(known, return_counts=True)[1] == 1).sum()
     usual = 1 - once/len(known) # how many occur again by nature (Good 1953)
     noise = 1/n + 1/len(known)
     most = min(1/2, usual + 3**2*noise) # the share may be so large (Wilson 1927)
     error = (most*(1 - most)*noise)**0.5
-    if again/n > usual + 3*error: warn_caller(
+    if again/n > usual + 3*error or tested == known: warn_caller(
         f"{again} of {n} test inputs are among the calibration inputs: coverage "
         "measured on pairs that calibrated says nothing about new ones")
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_bool', 'check_one_table', 'check_scores', 'check_log_likelihoods', 'check_ranks',
            'check_guarantee', 'group_key', 'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups',
-           'warn_caller', 'warn_listed']
+           'warn_caller', 'warn_cells', 'plain_text', 'warn_near']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
 import json
@@ -17,6 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Callable, Iterable, Sequence
+from unicodedata import normalize
 
 import numpy as np
 
@@ -179,12 +180,30 @@ def warn_caller(message:str):
     warnings.warn(message, stacklevel=level)
 
 # %% ../../nbs/theory/06_checks.ipynb #5c0ffee5
-def warn_listed(
+_blanks = "nan", "NaN", "<NA>"
+
+def warn_cells(
     cells:Iterable, # Of a column, of any type
     name:str,       # That of the column
 ):
-    "Warn where each cell is a list of texts, written as one text"
+    "Warn where each cell is a list, written as one text, or some say nan"
     cells, listed = list(cells), re.compile(r"\s*\[\s*(['\"]).*\1\s*\]\s*", re.S)
+    none = [v for v in cells if isinstance(v, str) and v.strip() in _blanks]
+    if none: warn_caller(f"{none[0].strip()!r} stands in {len(none)} of {len(cells)} "
+        f"cells of {name}, as pandas writes what is missing: it counts as a text")
     if cells and all(isinstance(v, str) and listed.fullmatch(v) for v in cells):
         warn_caller(f"each {name} is read as one text, and looks like a list, such as "
                     f"{cells[0]!r:.60}: keep lists in JSONL or Parquet, not in CSV")
+
+# %% ../../nbs/theory/06_checks.ipynb #alike0a1
+def plain_text(text:str)->str:
+    "A `text` without what nobody sees: codes of letters, and kinds of spaces"
+    return " ".join(normalize("NFC", text).split())
+
+def warn_near(pairs:Iterable):
+    "Warn of `pairs` of answer and reference that differ in no more than case and that"
+    near = [(a, r) for a, r in dict.fromkeys(pairs) if a != r
+            and plain_text(a).casefold() == plain_text(r).casefold()]
+    if near: warn_caller("{!r:.60} and the reference {!r:.60} differ in case, spaces, "
+        "or codes of letters, alone ({:,} such): they count as different, unless "
+        "right= says otherwise".format(*near[0], len(near)))
