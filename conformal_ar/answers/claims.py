@@ -12,10 +12,9 @@ import numpy as np
 from fastcore.basics import patch
 
 from .tables import AnswerCalibration, AnswerTable, Level, coverage_level, read_answers, thresholds
-from ..procedures.risk_control import fit_risks
+from ..procedures.risk_control import false_share_losses, fit_risks
 from ..theory.checks import check_risk, warn_caller
 from ..theory.guarantee import Guarantee, one_risk
-from ..theory.risk import StepLosses, step_losses
 
 # %% ../../nbs/answers/04_claims.ipynb #9ad25ee6
 def claim_scores(
@@ -34,25 +33,6 @@ def claim_scores(
     while (scores[rows] > scores[target]).any():
         np.minimum.at(scores, rows, scores[target])
     return scores
-
-# %% ../../nbs/answers/04_claims.ipynb #552bd704
-def false_share_losses(
-    owner:np.ndarray,  # [r] the answer of each claim
-    scores:np.ndarray, # [r] of claims
-    right:np.ndarray,  # [r] is each true?
-    n:int,             # Answers
-)->StepLosses: # As functions of minus the threshold
-    "The largest share of false claims among the kept, here or at a stricter threshold"
-    order = np.lexsort((scores, owner))
-    start, at, losses = np.zeros(n), [np.empty(0)]*n, [np.empty(0)]*n
-    parts = np.split(order, np.searchsorted(owner[order], np.arange(1, n)))
-    for i, rows in enumerate(parts if n else []):
-        false, left = (~right[rows])[::-1].cumsum()[::-1], np.arange(len(rows), 0, -1)
-        share = np.append(false/left, 0)
-        share[1:-1][np.diff(scores[rows]) == 0] = 0 # those that tie go together
-        worst = np.maximum.accumulate(share[::-1])[::-1]
-        start[i], losses[i], at[i] = worst[0], worst[1:], -scores[rows]
-    return step_losses(at, losses, start)
 
 # %% ../../nbs/answers/04_claims.ipynb #b9c642c9
 class ClaimFilter(AnswerCalibration):

@@ -348,7 +348,8 @@ def sample(self:SampledSets,
 def _done(self:SampledSets, inputs, found):
     if self.rule in ("share", "score"): return [False]*len(inputs)
     table = self.read(draws_table(inputs, found))
-    return self.values(table).none < thresholds(self.levels_of(table))
+    return self.values(table).none < thresholds(
+        self.levels_of(table, look=False)) # apply looks, once
 
 # %% ../../nbs/answers/02_samples.ipynb #c8ac3b18
 @patch

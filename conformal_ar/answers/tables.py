@@ -32,6 +32,7 @@ from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
 from ..theory.risk import OF_SCORES, Drawn, draw_values
+from ..theory.validity import score_range, warn_outside, warn_upside_down
 
 # %% ../../nbs/answers/00_tables.ipynb #ofansw01
 OF_ANSWERS = "answer", "score", "right", "sample", "needs" # the others are of the input
@@ -86,10 +87,9 @@ def _scalar(v): return v[()] if isinstance(v, np.ndarray) and not v.ndim else v
 def _check_packed(where, rows):
     "`ValueError` where each row is a table: lists of inputs beside those of answers"
     def packed(row):
-        x = row.get("input")
-        texts = isinstance(x, LISTS) and all(isinstance(t, str) for t in x)
-        own = (row.get(c) for c in OF_ANSWERS)
-        return texts and any(isinstance(v, LISTS) and len(v) == len(x) for v in own)
+        x, own = row.get("input"), [row.get(c) for c in OF_ANSWERS]
+        return isinstance(x, LISTS) and all(isinstance(t, str) for t in x) and any(
+            isinstance(v, LISTS) and len(v) == len(x) for v in own)
     if all(packed(row) for _, row in rows): raise ValueError(
         f"{where} {rows[0][0]}: columns in one object: input and answers are lists of "
         "one length. Give each input an object, join its texts, or auto_unbox in R")
@@ -152,6 +152,15 @@ def of_answers(self:AnswerTable, column:str)->np.ndarray: # [r]
         self.columns[column] = decimals(found) if column == "score" else found
         if column == "right": _warn_judged(self)
     return self.columns[column]
+
+# %% ../../nbs/answers/00_tables.ipynb #firsts00
+def _firsts(table):
+    "[n] scores of first answers, and [n] if they are right; −∞, False where not read"
+    row = np.full(len(table), -1)
+    row[table.owner[::-1]] = np.arange(len(table.owner))[::-1]
+    for column, none in (("score", -np.inf), ("right", False)):
+        read = table.columns.get(column, np.full(len(table.owner), none))
+        yield np.append(read, none)[row]
 
 # %% ../../nbs/answers/00_tables.ipynb #83418278
 def read_answers(
@@ -352,6 +361,7 @@ class Level(NamedTuple):
     threshold:float|None # Keep what scores at least as much
     guarantee:Guarantee  # What it is good for
     scores:np.ndarray=np.empty(0) # Those of the calibration, where they are needed
+    seen:Sequence=() # From score_range
 
 # %% ../../nbs/answers/00_tables.ipynb #057c9df9
 def coverage_level(
@@ -464,8 +474,8 @@ class AnswerCalibration:
         own = cls(**kept["settings"] | functions)
         own.lost = {f: n for f, n in kept["functions"].items() if f not in functions}
         own._found = {group_label(f["group"]): Level(
-            f["threshold"], Guarantee(**f["guarantee"]), np.array(f["scores"]))
-            for f in kept["found"]}
+            f["threshold"], Guarantee(**f["guarantee"]), np.array(f["scores"]),
+            f.get("seen", ())) for f in kept["found"]}
         return own
 
     def __repr__(self):
@@ -502,11 +512,13 @@ def fit_groups(self:AnswerCalibration,
     if confidence is not None: # a share of its risk for each
         sure = float(shared_confidence(confidence, len(groups)))
         whose += ", in all groups at once"
+    score, right = _firsts(table) # answers to one input are alike: one of each
     def one(label, rows):
-        if self.group is None: return fit(rows, sure, "")
-        of = f"group {label!r}: "
-        try: level = fit(rows, sure, of)
+        of = "" if self.group is None else f"group {label!r}: "
+        warn_upside_down(score[rows], right[rows], of, len(groups))
+        try: level = fit(rows, sure, of)._replace(seen=score_range(score[rows]))
         except ValueError as e: raise ValueError(of + str(e)) from None
+        if self.group is None: return level
         known, own = level.guarantee, dict(population=whose, confidence=confidence)
         if known.kind == "marginal": own = dict(kind="group")
         return level._replace(guarantee=replace(known, **own))
@@ -524,13 +536,17 @@ def _spelt(label):
 @patch
 def levels_of(self:AnswerCalibration,
     table:AnswerTable, # Answers, of n inputs
+    look:bool=True,    # At their scores, with a warning where they are on another scale
 )->list: # [n] of Level
     "What was found for the group of each input"
-    labels = self.group_labels(table)
-    if labels is None: return [self._levels[None]]*len(table)
+    labels = self.group_labels(table) or [None]*len(table)
     known = {_spelt(label): label for label in self._levels}
     labels = [g if g in self._levels else known.get(_spelt(g), g) for g in labels]
     check_calibrated_groups(labels, list(self._levels))
+    score, _ = _firsts(table)
+    for g, level in self._levels.items() if look else (): warn_outside(
+        score[[label == g for label in labels]], *level.seen, groups=len(self._levels),
+        of="" if self.group is None else f"group {g!r}: ")
     return [self._levels[label] for label in labels]
 
 def thresholds(levels:list)->np.ndarray:
@@ -545,7 +561,8 @@ def save(self:AnswerCalibration,
 )->Path: # The file
     "Write the calibration, whole or not at all"
     found = [dict(group=group_key(label), threshold=level.threshold,
-                  guarantee=level.guarantee.asdict(), scores=level.scores.tolist())
+                  guarantee=level.guarantee.asdict(), scores=level.scores.tolist(),
+                  seen=[*level.seen])
              for label, level in self._levels.items()]
     named = {f: getattr(self, f) for f in ("group", *self.functions, *self.settings)}
     return write_calibration(folder, dict(

@@ -62,6 +62,7 @@ class Level(NamedTuple):
     threshold: float | None
     guarantee: Guarantee
     scores: np.ndarray = ...
+    seen: Sequence = ...
 
 def coverage_level(scores: np.ndarray, coverage: float, confidence: float | None = None, event: str | None = None) -> Level:
     """The k-th smallest score, and 1 − k/(n + 1) or a bound by the Beta law
@@ -137,10 +138,11 @@ class AnswerCalibration:
         fit: From rows [k], a confidence and the group in words to a Level
         table: Answers, of n inputs
         confidence: That all groups have theirs at once"""
-    def levels_of(self, table: AnswerTable) -> list:
+    def levels_of(self, table: AnswerTable, look: bool = True) -> list:
         """What was found for the group of each input
 
-        table: Answers, of n inputs"""
+        table: Answers, of n inputs
+        look: At their scores, with a warning where they are on another scale"""
     def save(self, folder: str | Path, notes: dict | None = None) -> Path:
         """Write the calibration, whole or not at all
 

@@ -14,9 +14,10 @@ from fastcore.basics import patch
 
 from .tables import AnswerCalibration, Level, read_answers, read_judgement
 from ..files.whole_files import decimals
-from ..theory.checks import check_risk, check_scores, warn_caller
+from ..theory.checks import check_scores, warn_caller
 from ..theory.guarantee import Selected
-from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, set_apart
+from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, set_apart
+from ..theory.validity import score_range, warn_copied, warn_outside, warn_upside_down
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73
 class Selection(AnswerCalibration):
@@ -34,14 +35,7 @@ class Selection(AnswerCalibration):
     ):
         if group is not None: raise ValueError(
             f"a selection has no groups, and got {group!r}: make one for each group")
-        if (fdr is None) == (error is None): raise ValueError(
-            f"give either fdr or error; got {fdr} and {error}")
-        if fdr is not None and confidence is not None: raise ValueError(
-            "confidence goes with error, not with fdr")
-        for name, risk in dict(fdr=fdr, error=error, confidence=confidence).items():
-            if risk is not None: check_risk(risk, name)
-        if error is not None and confidence is None: confidence = 0.95
-        self.fdr, self.error, self.confidence = fdr, error, confidence
+        self.fdr, self.error, self.confidence = selection_risks(fdr, error, confidence)
 
 # %% ../../nbs/answers/03_taking.ipynb #89aed14f
 @patch
@@ -54,6 +48,8 @@ def calibrate(self:Selection,
 )->Selection:
     "From judged answers; `ValueError` where none has a score, or no threshold passes"
     scores, right = judged(scores, right, names)
+    warn_upside_down(scores, right)
+    seen = score_range(scores)
     if other is not None and self.error is None: raise ValueError(
         "other= goes with error=, not with fdr=")
     cutoffs = None
@@ -69,10 +65,7 @@ def calibrate(self:Selection,
         cutoffs = choose_cutoffs(*tuning, self.error)
     rule = fit_selection(scores, right, self.fdr, self.error, self.confidence or 0.95,
                          cutoffs)
-    self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong)}
-    n, least = rule.guarantee.n_cal, 1 + np.isposinf(rule.wrong).sum()
-    if least/(n + 1) > (self.fdr or 1): warn_caller("nothing can ever be taken: with "
-        f"{n} answers the smallest p-value is {least/(n + 1):.3g}; use more answers")
+    self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong, seen)}
     return self
 
 # %% ../../nbs/answers/03_taking.ipynb #b8fe0aaa
@@ -88,12 +81,15 @@ def judged(
             f"{again} of {len(table.owner)} rows are of inputs that other rows have: "
             "answers to one input are right or wrong together, and more of those taken "
             "may be wrong than asked; give one row of each input")
+        else: warn_copied(map(repr, table.rows))
         return table.of_answers("score"), table.of_answers("right")
     check_scores(scores)
     scores, right = decimals(scores), np.asarray(right)
     if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
-    if len(scores) == len(right): return scores, right
-    raise ValueError(f"{len(scores)} scores, but {len(right)} labels")
+    if len(scores) != len(right): raise ValueError(
+        f"{len(scores)} scores, but {len(right)} labels")
+    warn_copied(zip(scores, right))
+    return scores, right
 
 # %% ../../nbs/answers/03_taking.ipynb #a5e820a5
 @patch
@@ -106,11 +102,14 @@ def take(self:Selection,
         f"scores must be a list or a table: give [{scores!r}] for one answer")
     flat = isinstance(scores, (list, tuple)) and not any(
         isinstance(s, dict) for s in scores) or getattr(scores, "ndim", 2) == 1
-    if not flat: scores = read_answers(scores, "score", names=names).of_answers("score")
     level = self._levels[None]
+    if flat: warn_outside(scores := decimals(scores), *level.seen)
+    else:
+        table = read_answers(scores, "score", names=names)
+        self.levels_of(table) # looks at the scale
+        scores = table.of_answers("score")
     if not len(scores): return np.zeros(0, bool)
-    return SelectionRule(level.guarantee, level.scores, level.threshold).take(
-        decimals(scores))
+    return SelectionRule(level.guarantee, level.scores, level.threshold).take(scores)
 
 # %% ../../nbs/answers/03_taking.ipynb #0bc29a04
 @patch

@@ -24,7 +24,8 @@ from ..search.beams import beam_search
 from ..search.sets import PredictionSet, prediction_sets
 from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff, why_none_passes
+from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff, selection_risks, why_none_passes
+from ..theory.validity import warn_upside_down
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253
 _scores = dict(probability=lambda s: s.probabilities[0],
@@ -53,16 +54,11 @@ class SelectiveAnswers(ModelCalibration):
         canonicalize:Callable|None=None, # Text to canonical form or None: classes
     ):
         check_of_texts(model, canonicalize)
-        if (fdr is None) == (error is None):
-            raise ValueError(f"give either fdr or error; got {fdr} and {error}")
-        if fdr is None: confidence = 0.95 if confidence is None else confidence
-        elif confidence is not None:
-            raise ValueError("confidence goes with error, not with fdr")
+        risks = selection_risks(fdr, error, confidence)
         if not callable(score) and score not in _scores: raise ValueError(
             f"no score {score!r}: give one of {', '.join(_scores)}, or a function of a "
             "set")
-        for name, risk in dict(fdr=fdr, error=error, confidence=confidence).items():
-            setattr(self, name, None if risk is None else float(check_risk(risk, name)))
+        self.fdr, self.error, self.confidence = risks
         self.max_len = check_count(max_len, "max_len")
         self.width = check_count(width, "width")
         self.model, self.canonicalize, self.score = model, canonicalize, score
@@ -129,6 +125,7 @@ def calibrate_scores(self:SelectiveAnswers,
                     "all score −∞): as it is, none will be taken")
         scores, right, there = np.array([np.inf]), np.array([False]), [True]
     scores, right = scores[there], right[there]
+    warn_upside_down(scores, right)
     n, wrong = len(scores), np.sort(scores[~right])
     found = [] if self.error is None else [self._cutoff(scores, right)]
     guarantee = Guarantee(1 - self.risk, "fdr", n, len(wrong), self.confidence)

@@ -388,7 +388,7 @@ def main():
     add = parser.add_argument
     add("--device", default="cuda")
     add("--small", action="store_true", help="small sizes, to try this on a CPU")
-    add("--only", nargs="+", choices=[*parts("cuda", True)], help="not all of it")
+    add("--only", nargs="+", choices=[*parts("cuda", True)], help="these alone")
     add("--out", default="nbs/results/gpu.json", help="JSON file, after each row")
     args = parser.parse_args()
     known, failed = parts(args.device, args.small), []

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['RULES', 'OF_SCORES', 'FIRST', 'StepLosses', 'step_losses', 'missed_share', 'losses_at', 'loss_error',
            'risk_threshold', 'hoeffding_bentkus_p_values', 'tested_threshold', 'learn_then_test', 'set_apart',
-           'selection_p_values', 'benjamini_hochberg', 'choose_cutoffs', 'passing_cutoff', 'SelectionRule',
-           'fit_selection', 'why_none_passes', 'Drawn', 'confidences', 'draw_values']
+           'selection_p_values', 'selection_risks', 'benjamini_hochberg', 'choose_cutoffs', 'passing_cutoff',
+           'SelectionRule', 'fit_selection', 'why_none_passes', 'Drawn', 'confidences', 'draw_values']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 import scipy
 
-from .checks import check_risk, check_scores
+from .checks import check_risk, check_scores, warn_caller
 from .guarantee import Guarantee
 
 # %% ../../nbs/theory/08_risk.ipynb #2173c9ad
@@ -205,6 +205,21 @@ def selection_p_values(
     above = len(wrong) - np.searchsorted(np.sort(wrong), scores, "left")
     return np.where(np.isneginf(scores), 1., (1 + above)/(n_cal + 1))
 
+# %% ../../nbs/theory/08_risk.ipynb #selrisks
+def selection_risks(
+    fdr:float|None=None,        # Most wrong among those taken from a list, on average
+    error:float|None=None,      # In its place: among all above one threshold
+    confidence:float|None=None, # Over calibration sets, for error; None: 0.95
+)->list: # The three, or None
+    "As floats; `ValueError` unless one of two is given, and for confidence with fdr"
+    if (fdr is None) == (error is None): raise ValueError(
+        f"give either fdr or error; got {fdr} and {error}")
+    if fdr is not None and confidence is not None: raise ValueError(
+        "confidence goes with error, not with fdr")
+    if fdr is None and confidence is None: confidence = 0.95
+    risks = dict(fdr=fdr, error=error, confidence=confidence)
+    return [None if v is None else float(check_risk(v, k)) for k, v in risks.items()]
+
 # %% ../../nbs/theory/08_risk.ipynb #10f93df5
 def benjamini_hochberg(
     p_values:np.ndarray, # [m]
@@ -293,6 +308,9 @@ def fit_selection(
                                                  confidence)
         if found == np.inf: raise ValueError(
             why_none_passes(scores, right, cutoffs[0], error))
+    least = (1 + np.isposinf(wrong).sum())/(n + 1)
+    if least > (fdr or 1): warn_caller("nothing can ever be taken: with "
+        f"{n} answers the smallest p-value is {least:.3g}; use more answers")
     risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
     return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
 
