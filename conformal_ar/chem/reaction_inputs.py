@@ -327,7 +327,7 @@ def _check_groups(source):
             "meant, write its atoms")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ec
-_unlikely = "B[NOPSFI]|[NOPSFI]B|P[NPSFI]|[NSFI]P" # neighbours in capitals alone
+_unlikely = "B[NOPSI]|[NOPSI]B|P[NPSI]|[NSI]P" # neighbours in capitals alone
 
 def _invented(text, found):
     "Is what was found in a text without brackets no molecule, as in an abbreviation?"
@@ -339,8 +339,8 @@ def _molecule(text):
     if not text: raise BadReaction("a dot with no molecule beside it")
     found = canonical_molecule(text)
     if found and _invented(text, found): raise BadReaction(
-        f"{text!r:.60} would be {found}, which is no reagent: write SMILES in place "
-        "of an abbreviation")
+        f"{text!r:.60} looks like an abbreviation, for its SMILES are no reagent: "
+        "write those of what is meant")
     if found is not None: return found
     said = f"{text!r:.60} is no valid SMILES", _fault(text)
     raise BadReaction(": ".join(filter(None, said)))
