@@ -3,8 +3,9 @@ from ..files.csv_jsonl import Input
 from ..hf.masks import CleanInputs
 from ..search.autoregressive import Autoregressor
 from ..tasks.reactions import BadReaction
+from .edits import Mol
 
-__all__ = ['read_names', 'bare_name', 'read_words', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'marks_of', 'remove_stereo', 'check_source', 'read_source', 'CleanSources', 'check_product']
+__all__ = ['read_names', 'bare_name', 'read_words', 'UNREAD', 'check_label', 'spaced_tokens', 'plain_smiles', 'problem_of', 'marks_of', 'remove_stereo', 'check_source', 'check_bonds', 'read_source', 'CleanSources', 'check_product']
 
 def read_names(source: str) -> tuple:
     """A mixture, `source`, in which common reagents may stand by name"""
@@ -21,6 +22,8 @@ def spaced_tokens(words: list) -> bool:
     """Are these `words` the tokens of SMILES, one each?"""
 def plain_smiles(text: str) -> tuple:
     """A `text` without its extension, and without spaces between its tokens"""
+def problem_of(mol: Mol) -> str:
+    """What RDKit finds wrong with `mol` first, its atoms counted from 1"""
 def marks_of(text: str, what: str = 'stereochemistry') -> list:
     """The tokens that say something about stereochemistry, or name isotopes
 
@@ -31,6 +34,8 @@ def remove_stereo(smiles: str) -> str:
 def check_source(text: str):
     """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS that it
     reads; `TypeError` for no text"""
+def check_bonds(source: str):
+    """`BadReaction` where `source` has an arrow to no metal, or : outside rings"""
 def read_source(x: Input, ar: Autoregressor | None, **options) -> tuple:
     """A source as the model reads it; `BadReaction` says why it cannot
 

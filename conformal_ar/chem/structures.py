@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .edits import sides
 from .molecules import canonical
-from .reaction_inputs import UNREAD, bare_name, check_label, plain_smiles, read_names, read_words, spaced_tokens
+from .reaction_inputs import UNREAD, bare_name, check_bonds, check_label, plain_smiles, problem_of, read_names, read_words, spaced_tokens
 from ..files.csv_jsonl import Input, any_text, at, beside, read_lines
 from ..tasks.smiles_spellings import TOKEN, rdkit_modules
 
@@ -178,6 +178,15 @@ def _cells(row):
     again = _again(cells, columns)
     return {c: text for c, text in cells.items() if c not in again}, again, named
 
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbaf9
+def _short_cells(cells):
+    "Cells of what does not react that may be abbreviations, though they are SMILES"
+    columns, reacts = role_columns(cells), f"(co)?({'|'.join(_reacting)})"
+    some = r"((?!CC)[A-Z]{2,4}([.,;\s]+|$))+" # CCO is no abbreviation
+    return {c: v for c, v in cells.items() if c in columns and re.fullmatch(some, v)
+            and not re.fullmatch(reacts, columns[c][1])}
+
+
 # %% ../../nbs/chem/09_structures.ipynb #b2549350
 def join_roles(row:dict, column:str)->dict: # With this column
     """A source, in `column`, from columns of roles of a `row` that has none of its own.
@@ -208,9 +217,12 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     if first and behind and not _pieces(behind) <= _pieces(
             cell_text(x.columns[first[0]])): notes.append(
         f"what is in {first[0]!r} is judged, not what is behind the arrow")
-    if again and _joined(cells) == x.text: notes.append(
+    taken = _joined(cells) == x.text
+    if again and taken: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "
         f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")
+    if taken and not read_names(x.text)[1]: notes += [
+        f"read as SMILES: {v} in {c!r}" for c, v in _short_cells(cells).items()]
     for c, v in x.columns.items():
         if c in told: continue
         v = str(v) if isinstance(v, dict) else cell_text(v)
@@ -233,7 +245,9 @@ def _why(block):
     from rdkit.Chem.rdChemReactions import ReactionFromRxnBlock
     Chem, _ = rdkit_modules()
     if (raw := Chem.MolFromMolBlock(block, sanitize=False)) is not None:
-        return "; ".join(p.Message() for p in Chem.DetectChemistryProblems(raw)[:1])
+        raw.UpdatePropertyCache(False)
+        check_bonds(Chem.MolToSmiles(raw))
+        return problem_of(raw)
     try: ReactionFromRxnBlock(f"$RXN\n\n\n\n  1  0\n$MOL\n{block}") # this one says it
     except (ValueError, RuntimeError, IndexError) as e:
         said = re.sub(r" (at|on) line ?\d+", "", [*str(e).split("\n\t"), ""][1])
