@@ -283,7 +283,6 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None, asked:list=[],
 ):
     "Calibrate a procedure on pairs of input and target"
-    from conformal_ar.search.autoregressive import optional
     from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha, risk=risk,
@@ -305,7 +304,7 @@ def calibrate(
     others = lengths and _other_targets(lengths, names[1])
     rows = rows_of(data, names, task)
     ar = load_model(model, given.device)
-    told = optional(ar, "tokenizer")
+    told = getattr(ar, "tokenizer", None)
     if not task.name and told and told.chat_template: notice(
         f"note: {model} has a chat template, which is not used: inputs are whole "
         "prompts; in Python, HFCausal.from_pretrained(..., chat=True) uses it")

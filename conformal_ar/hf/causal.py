@@ -386,10 +386,8 @@ def model_by_name(
     engine:str|None=None, # Either onnx or torch; None: onnx for a shipped model
 ): # HFSeq2Seq, HFCausal or Compiled
     "A model of the kind that its configuration names; no code is run"
+    if found := open_compiled(name, device, dtype, engine): return found
     engine, shipped = chosen_engine(engine), shipped_models()
-    fits = (name in shipped and dtype in (None, "float32") and engine != "torch"
-            and choose_device(device).type == "cpu" and has_onnx())
-    if fits and (found := open_compiled(name)): return found
     if name not in shipped: _check_known(name)
     if _config_at(shipped.get(name, name)).is_encoder_decoder:
         from conformal_ar.hf.seq2seq import HFSeq2Seq as Kind

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .precision import ROUNDING
+from .precision import ROUNDING, choose_device
 from .texts import Texts, check_tokens, lay_rows, own_tokenizer, row_tokens, shipped_models
 from ..procedures.saving import read_shipped
 from ..search.autoregressive import stepwise_scores
@@ -180,9 +180,15 @@ def files_hash(
     return h.hexdigest()
 
 def open_compiled(
-    name:str, # Of a shipped model
-)->Compiled|None: # None where its files are not those of the calibration
-    "A shipped model, compiled"
+    name:str, # Of a model
+    device:str|None=None, # Where it is to run; None: chosen automatically
+    dtype:str|None=None,  # Of the weights; None: float32
+    engine:str|None=None, # Either onnx or torch; None: onnx
+)->Compiled|None: # None where it cannot be, or has other files than were calibrated
+    "A shipped model in float32 on the CPU, compiled, without `transformers`"
+    if (chosen_engine(engine) == "torch" or dtype not in (None, "float32")
+        or name not in shipped_models() or choose_device(device).type != "cpu"
+        or not has_onnx()): return None
     from safetensors.torch import load_file
 
     from conformal_ar.hf.graphs import GRAPHS

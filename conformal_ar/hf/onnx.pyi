@@ -77,7 +77,10 @@ def files_hash(name: str) -> str:
     """SHA-256 of the files that scores depend on
 
     name: Of a shipped model"""
-def open_compiled(name: str) -> Compiled | None:
-    """A shipped model, compiled
+def open_compiled(name: str, device: str | None = None, dtype: str | None = None, engine: str | None = None) -> Compiled | None:
+    """A shipped model in float32 on the CPU, compiled, without `transformers`
 
-    name: Of a shipped model"""
+    name: Of a model
+    device: Where it is to run; None: chosen automatically
+    dtype: Of the weights; None: float32
+    engine: Either onnx or torch; None: onnx"""

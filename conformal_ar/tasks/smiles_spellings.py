@@ -156,11 +156,10 @@ _ATOM = re.compile(r"\[([^\]:]+)(?::(\d+))?\]|Br|Cl|[BCNOSPFIbcnops*]") # name, 
 @lru_cache(1 << 14)
 def _canonical(text): # without maps: reagents recur from line to line
     "SMILES of a molecule, and which of its atoms stands at each place; empty if none"
-    mol = read_molecule(text)
-    if mol is None or not mol.GetNumAtoms(): return "", []
-    smiles = rdkit_modules()[0].MolToSmiles(mol)
-    order = mol.GetProp("_smilesAtomOutputOrder") # such as [1,0,2,]
-    return smiles, [*map(int, re.findall(r"\d+", order))]
+    m = read_molecule(text)
+    if m is None or not m.GetNumAtoms(): return "", []
+    smiles = rdkit_modules()[0].MolToSmiles(m) # which keeps the order, as [1,0,2,]
+    return smiles, [*map(int, re.findall(r"\d+", m.GetProp("_smilesAtomOutputOrder")))]
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #9cdc805e
 def mapped_molecule(text:str):

@@ -202,8 +202,11 @@ class Task(TaskShown):
         folder:str|Path|None=None, # Of another model of its kind
     )->"Autoregressor":
         "The model that comes with the package, or one in a folder"
-        from conformal_ar.hf.causal import model_by_name
-        return model_by_name(str(folder or self.name), device, dtype, engine)
+        from conformal_ar.hf.onnx import open_compiled
+        how = str(folder or self.name), device, dtype, engine
+        if found := open_compiled(*how): return found
+        from conformal_ar.hf.causal import model_by_name  # loads transformers
+        return model_by_name(*how)
 
     def pool(self)->tuple["Pool", "Pool"]:
         "Held-out pairs, and those of training"
@@ -300,7 +303,5 @@ def open_model(
 )->"Autoregressor":
     "A model of any kind"
     if name in TASKS: return TASKS[name].open(device)
-    own = next((task for task in TASKS.values() if task.opens(name)), None)
-    if own: return own.open(device, folder=name)
-    from conformal_ar.hf.causal import model_by_name
-    return model_by_name(name, device)
+    task = next((task for task in TASKS.values() if task.opens(name)), Task())
+    return task.open(device, folder=name)
