@@ -87,7 +87,7 @@ from typing import Iterator
 import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
-from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, PreTrainedModel, T5Config
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, LlamaConfig, T5Config
 
 from .bench import alternate, timed
 from ..files.whole_files import write_results

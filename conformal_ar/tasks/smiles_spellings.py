@@ -10,7 +10,6 @@ __all__ = ['ATOM_MAP', 'smiles_tokens', 'smiles_pieces', 'smiles_tokenizer', 'rd
 import re
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import numpy as np
 
