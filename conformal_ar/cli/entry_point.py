@@ -196,12 +196,19 @@ def _follow(cp, calibration, pairs, output, step, again):
     if again: done = 0
     if done == every:
         return "these labels were counted before: nothing has changed; see --again"
+    marks = [sha256(json.dumps(pair).encode()).hexdigest()[:12] for pair in zip(*pairs)]
+    known = notes.get("labels", [])
+    twice = 0 if again else len({*known} & {*marks[done:]})
     cp.update(*(part[done:] for part in pairs))
-    cp.save(output, notes | dict(updates=[*before, first(every)][-_most_updates:]))
+    cp.save(output, notes | dict(updates=[*before, first(every)][-_most_updates:],
+                                 labels=[*known, *marks[done:]][-_most_labels:]))
     said = f"the first {done} labels were counted before; see --again\n"*bool(done)
+    if twice: said += (f"{twice} of {every - done} labels equal some that were counted "
+        "before, and count once more: where they are the same ones, in another order or "
+        "among others, the level has moved twice; update the calibration of before\n")
     return f"{said}{cp}\nsaved to {output}"
 
-_most_updates = 1000 # whose labels are known again
+_most_updates, _most_labels = 1000, 10_000 # that are known again
 
 # %% ../../nbs/cli/04_entry_point.ipynb #a310037a
 Again = Annotated[bool, cli_option("Count labels once more that were counted before.",
