@@ -15,7 +15,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from .saving import Calibrated
-from ..theory.checks import check_risk
+from ..theory.checks import check_risk, warn_caller
 from ..theory.groups import by_length, shared_confidence
 from ..theory.guarantee import Guarantee
 from ..theory.risk import StepLosses, learn_then_test, loss_error, losses_at, missed_share, risk_threshold, set_apart, step_losses, tested_threshold
@@ -365,8 +365,10 @@ def _fit_group(cp, best, losses, groups):
     sure = cp.confidence
     if sure is not None: sure = float(shared_confidence(sure, groups))
     t, n = fit_risks(losses, shares_of(cp), sure)
-    if t == -np.inf and "size" in losses: raise ValueError(
-        f"no threshold passes the tests of {n} pairs: ask for less, or take more pairs")
+    if t == -np.inf:
+        said = f"no threshold passes the tests of {n} pairs: ask for less, or take more"
+        if "size" in losses or cp.strict: raise ValueError(said)
+        warn_caller(f"{said}. As it is, every set holds everything: an abstention")
     known = Guarantee(1 - risk, "risk", n, 0, cp.confidence, event=event)
     kept = np.sort(best[np.isfinite(best)])
     return Calibrated(np.array([t]), known, len(kept), kept)
