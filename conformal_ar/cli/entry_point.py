@@ -204,7 +204,7 @@ def _follow(cp, calibration, pairs, output, step, again):
                                  labels=[*known, *marks[done:]][-_most_labels:]))
     said = f"the first {done} labels were counted before; see --again\n"*bool(done)
     if twice: said += (f"{twice} of {every - done} labels equal some that were counted "
-        "before, and count once more: where they are the same ones, in another order or "
+        "before, and count once more: where they are the same, in another order or "
         "among others, the level has moved twice; update the calibration of before\n")
     return f"{said}{cp}\nsaved to {output}"
 
