@@ -540,10 +540,11 @@ def levels_of(self:AnswerCalibration,
     known = {_spelt(label): label for label in self._levels}
     labels = [g if g in self._levels else known.get(_spelt(g), g) for g in labels]
     check_calibrated_groups(labels, list(self._levels))
-    score, _ = _firsts(table)
-    for g, level in self._levels.items() if look else (): warn_outside(
-        score[[label == g for label in labels]], *level.seen, groups=len(self._levels),
-        of="" if self.group is None else f"group {g!r}: ")
+    if look:
+        score, _ = _firsts(table)
+        for g, level in self._levels.items(): warn_outside(
+            score[[label == g for label in labels]], *level.seen,
+            groups=len(self._levels), of="" if self.group is None else f"group {g!r}: ")
     return [self._levels[label] for label in labels]
 
 def thresholds(levels:list)->np.ndarray:

@@ -238,7 +238,6 @@ def problem_of(mol:"Mol")->str: # Empty for none
     said = "".join(p.Message() for p in found)
     return re.sub(r"(atoms?:?)(?: #)?((?: \d+)+)", from_one, said)
 
-
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #93f0e7bd
 _MARKS = dict(stereochemistry=r"\[[^]]*@[^]]*\]|[/\\]", isotopes=r"\[\d[^]]*\]")
 

@@ -186,7 +186,6 @@ def _short_cells(cells):
     return {c: v for c, v in cells.items() if c in columns and re.fullmatch(some, v)
             and not re.fullmatch(reacts, columns[c][1])}
 
-
 # %% ../../nbs/chem/09_structures.ipynb #b2549350
 def join_roles(row:dict, column:str)->dict: # With this column
     """A source, in `column`, from columns of roles of a `row` that has none of its own.
@@ -211,18 +210,18 @@ _arrow = r"(?<!-)=?>+|[→⟶⇒]" # of a reaction; -> is a bond
 def unused_columns(x:Input, judged:list=())->list: # Notes
     "A note on each column of `x` with SMILES, beside its source and what is `judged`"
     first = [c for c in judged if cell_text(x.columns.get(c))][:1] # no other
-    used = _pieces(x.text).union(*(_pieces(cell_text(x.columns[c])) for c in first))
+    asked = {""}.union(*(_pieces(cell_text(x.columns[c])) for c in first))
+    used = _pieces(x.text) | asked
     cells, again, beside = _cells(x.columns)
-    notes, told, behind = [], (*first, "side_products"), product_of(x.text)
-    if first and behind and not _pieces(behind) <= _pieces(
-            cell_text(x.columns[first[0]])): notes.append(
+    notes, told = [], (*first, "side_products")
+    if first and (to := product_of(x.text)) and not _pieces(to) <= asked: notes.append(
         f"what is in {first[0]!r} is judged, not what is behind the arrow")
     taken = _joined(cells) == x.text
     if again and taken: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "
         f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")
-    if taken and not read_names(x.text)[1]: notes += [
-        f"read as SMILES: {v} in {c!r}" for c, v in _short_cells(cells).items()]
+    if taken and (odd := _short_cells(cells)) and not read_names(x.text)[1]:
+        notes += [f"read as SMILES: {v} in {c!r}" for c, v in odd.items()]
     for c, v in x.columns.items():
         if c in told: continue
         v = str(v) if isinstance(v, dict) else cell_text(v)
@@ -301,7 +300,6 @@ def _placed(mol):
     Chem.AssignAtomChiralTagsFromMolParity(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return mol
-
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c5
 def _check_lines(block):

@@ -180,6 +180,7 @@ def _follow(cp, calibration, pairs, output, step, again):
     "Count labels, once, and save; what came of it"
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     from conformal_ar.procedures.levelsets import ConformalLevelSets
+    from conformal_ar.procedures.pairs import input_hashes
     if not isinstance(cp, (ConformalLevelSets, AdaptiveLevelSets)): raise ValueError(
         f"only level sets can be updated; {calibration} holds {type(cp).__name__}")
     if not isinstance(cp, AdaptiveLevelSets):
@@ -196,12 +197,11 @@ def _follow(cp, calibration, pairs, output, step, again):
     if again: done = 0
     if done == every:
         return "these labels were counted before: nothing has changed; see --again"
-    marks = [sha256(json.dumps(pair).encode()).hexdigest()[:12] for pair in zip(*pairs)]
-    known = notes.get("labels", [])
-    twice = 0 if again else len({*known} & {*marks[done:]})
+    known, new = notes.get("labels", []), input_hashes([*zip(*pairs)][done:])
+    twice = 0 if again else len({*known} & {*new})
     cp.update(*(part[done:] for part in pairs))
     cp.save(output, notes | dict(updates=[*before, first(every)][-_most_updates:],
-                                 labels=[*known, *marks[done:]][-_most_labels:]))
+                                 labels=[*known, *new][-_most_labels:]))
     said = f"the first {done} labels were counted before; see --again\n"*bool(done)
     if twice: said += (f"{twice} of {every - done} labels equal some that were counted "
         "before, and count once more: where they are the same, in another order or "
