@@ -196,7 +196,9 @@ _no_names = ("names, formulas and abbreviations are read of common reagents only
              "as DMF: write SMILES")
 
 _others = {"a CAS number": r"\d{2,7}-\d\d-\d", "an InChI": "InChI=.*",
-           "an InChIKey": "[A-Z]{14}-[A-Z]{10}-[A-Z]"}
+           "an InChIKey": "[A-Z]{14}-[A-Z]{10}-[A-Z]",
+           "text escaped for the web (&gt; or %3E for >)":
+           r".*(&(#\d+|[a-z]{2,4}\b)|%(2E|3[DE]|5[BD])|%28.*%29).*"}
 
 _beside = re.compile( # amounts and conditions that stand behind a space, or first
     fr"\s+({_amount}|[\d.,]*({_unit})|{_word}|\(?(x\d+|\d+[x×])\b\)?)|"

@@ -209,6 +209,9 @@ def csv_header(lines, separator, before=0):
     if isinstance(header, BadRow): raise ValueError(f"the header is {header}")
     check_text(",".join(header)) # as of a workbook
     check_once(header := _column_names(header))
+    if all(re.fullmatch("'.*'", c) for c in header): raise ValueError(
+        f"single quotes around the names of the header, as in {header[0]}: CSV takes "
+        "double quotes, or none")
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35e
@@ -219,7 +222,8 @@ def csv_rows(lines, separator, before=0):
         yield before + i, row if isinstance(row, BadRow) else csv_row(header, row)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1ee1c948
-TABLES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None, ".json": None}
+TABLES = {".csv": ",", ".tsv": "\t", ".tab": "\t",
+          ".jsonl": None, ".ndjson": None, ".json": None}
 
 def _delimiter(path, first):
     "What separates columns, by `path` and first line; None: JSONL"
