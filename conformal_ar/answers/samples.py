@@ -18,7 +18,7 @@ from fastcore.basics import patch
 from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
 from ..files.whole_files import input_text
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
-from ..theory.checks import check_count, check_risk, warn_caller, warn_near
+from ..theory.checks import check_count, check_risk, warn_alike, warn_caller, warn_near
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
 
@@ -178,6 +178,7 @@ def calibrate(self:SampledSets,
     table = self.read(self.complete(data, references, names), names)
     if not {"right", "reference"} & {*table.cells, *table.own}: raise ValueError(
         "what is acceptable? There is neither a column 'right' nor 'reference'")
+    if not (self.same or self.sames): warn_alike(table.owner, table.columns["answer"])
     drawn = self.values(table, new=True)
     there = (drawn.row >= 0).sum(1)
     if self.draws and there.max() < self.draws: raise ValueError(

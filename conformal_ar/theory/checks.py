@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['check_risk', 'check_count', 'check_bool', 'check_one_table', 'check_scores', 'check_log_likelihoods', 'check_ranks',
            'check_guarantee', 'group_key', 'group_label', 'refuse_group_of', 'check_labels', 'check_calibrated_groups',
-           'warn_caller', 'warn_cells', 'plain_text', 'warn_near']
+           'warn_caller', 'warn_cells', 'plain_text', 'warn_near', 'warn_alike']
 
 # %% ../../nbs/theory/06_checks.ipynb #c873e4f4
 import json
@@ -200,10 +200,24 @@ def plain_text(text:str)->str:
     "A `text` without what nobody sees: codes of letters, and kinds of spaces"
     return " ".join(normalize("NFC", text).split())
 
-def warn_near(pairs:Iterable):
-    "Warn of `pairs` of answer and reference that differ in no more than case and that"
+def warn_near(
+    pairs:Iterable,            # Of an answer, and what it is compared with
+    other:str="the reference", # What that is
+    option:str="right=",       # What compares them
+):
+    "Warn of pairs that differ in no more than case and what nobody sees"
     near = [(a, r) for a, r in dict.fromkeys(pairs) if a != r
             and plain_text(a).casefold() == plain_text(r).casefold()]
-    if near: warn_caller("{!r:.60} and the reference {!r:.60} differ in case, spaces, "
-        "or codes of letters, alone ({:,} such): they count as different, unless "
-        "right= says otherwise".format(*near[0], len(near)))
+    if near: warn_caller("{!r:.60} and {} {!r:.60} differ in case, spaces, or codes of "
+        "letters, alone ({:,} such): they count as different, unless {} says otherwise"
+        .format(near[0][0], other, near[0][1], len(near), option))
+
+def warn_alike(
+    owner:Iterable, # The input of each draw
+    draws:Iterable, # Texts
+):
+    "Warn of draws of one input that are near, as in warn_near"
+    first = {}
+    warn_near(((first.setdefault((i, plain_text(t).casefold()), t), t)
+               for i, t in zip(owner, draws)), "another draw", "same=")
+
