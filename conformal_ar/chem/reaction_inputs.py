@@ -10,6 +10,7 @@ __all__ = ['UNREAD', 'read_names', 'bare_name', 'read_words', 'check_label', 'sp
 import re
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 
 from fastcore.basics import patch
 
@@ -32,19 +33,31 @@ _aside = re.compile( # amounts, concentrations, grades and the like
     fr"{_amount}|\s\([gls]\)|(?<![a-z\d])(?:[\d.,]*({_unit})|\d\s*(?=h2o)|{_word})",
     re.I)
 
-def _key(name):
-    "A name without amounts, hyphens and case, which tells NA from Na"
+def _bare(name):
+    "A name without amounts and hyphens"
     name = name.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉’", "0123456789'"))
-    name = re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
-    return name.lower() if len(name) > 2 else name
+    return re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4006
+_symbols = """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn
+    Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr
+    Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U""".split()
+_formula = re.compile(f"(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+") # in lower case, too
+
 @cache
 def _reagents():
-    "SMILES by name"
+    "SMILES by name, and by name in any case"
     text = (files("conformal_ar.chem")/"reagents.txt").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines())
-    return {_key(name): smiles for names, smiles in rows for name in names.split(" ")}
+    own = {_bare(name): smiles for names, smiles in rows for name in names.split(" ")}
+    return own, {name.lower(): smiles for name, smiles in reversed(own.items())}
+
+def _known(name):
+    "SMILES of a reagent, or None; in another case than ours, unless a formula is so"
+    (own, lower), name = _reagents(), _bare(name)
+    if name in own or len(name) < 3 or _formula.fullmatch(name): return own.get(name)
+    return lower.get(name.lower())
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665d
 MIXED = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\)|[^][]*\])")
@@ -55,13 +68,27 @@ _not_smiles = """NBS NCS NIS PCC BOP BPO CSI B2PIN2 BRCN CLCN NOCL IBCF CNBR BOP
 def _by_name(part):
     "SMILES of a reagent, or of several with a stroke between; None for no name"
     if len(part) > 100: return None
-    known, bare = _reagents(), _aside.sub("", part).strip()
+    bare = _aside.sub("", part).strip()
     tried = (re.split(stroke, bare) for stroke in ("(?!)", "/", "[/:]", "[/:-]"))
-    found = ([known.get(_key(name)) for name in names] for names in tried)
+    found = ([*map(_known, names)] for names in tried)
     found = next((smiles for smiles in found if None not in smiles), None)
     if not found: return None
     smiles = bare.upper() not in _not_smiles and canonical_molecule(bare)
     return None if smiles else ".".join(found)
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665f
+def _inside(part):
+    "SMILES of what stands in brackets beside amounts, and what of it is unknown"
+    found, odd = [], []
+    for o in re.finditer(_amount, part, re.I):
+        rest = re.sub(r"(?i)\b(in|on)\s[^,;]*", "", o[0].strip("()")) # of a solution
+        for one in re.split("[,;+]", rest):
+            text = _aside.sub(" ", one).strip(" .:/=~≈<>–-")
+            smiles = _by_name(text) or canonical(text)
+            if smiles: found.append(smiles)
+            elif re.search(r"[^\W\d_]{2}", text): odd.append(text)
+    return found, odd
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112aa
 _pressure = r"(gas|g\)|atmosphere|balloon|[\d.–-]+ *(atm|bar|psi|.?Pa))"
@@ -79,12 +106,15 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
     text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
     parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
+    inside = {p: _inside(p) for p in named}
     left = [p for p in parts if _sieves.fullmatch(p) and p not in named]
+    left += [text for _, odd in inside.values() for text in odd]
     if not named and not left: return source, []
     short = [p for p in parts if p not in named and re.fullmatch("[A-Z]{2,3}", p)]
     said = [f"read as SMILES: {', '.join(short)}"]*bool(short)
-    kept = [p for p in parts if p not in left and (not p or _key(p))] # no amounts
-    return ".".join(named.get(p, p) for p in kept), [
+    kept = [p for p in parts if p not in left and (not p or _bare(p))] # no amounts
+    each = ([named[p], *inside[p][0]] if p in named else [p] for p in kept)
+    return ".".join(chain(*each)), [
         f"{what}: {', '.join(some)}" for what, some in (
             ("read by name", named), ("left out", left)) if some] + said
 
@@ -177,10 +207,13 @@ def spaced_tokens(words:list)->bool:
     return len(words) > 3 or read_molecule("".join(words)) is not None
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ef
+_extensions = re.compile( # CXSMILES, of a molecule each
+    r"\s+\|(\s*(?:[$(^&]|[A-Za-z]+\d*:|r\s*(?=[,|]))[^|]*|\s*)\|\s*(?:\.|$)")
+
 def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
     if text.startswith(UNREAD): raise BadReaction(text)
-    cells, notes = re.split(r"\s+\|([^|]*)\|\s*(?:\.|$)", text.strip()), []
+    cells, notes = _extensions.split(text.strip()), []
     for i, more in enumerate(cells[1::2]): # of what stands before it
         _check_extension(cells[2*i], more)
         mixed = re.findall(r"(?<![\w$])([&o]\d+):", more) # of both, or one of them
@@ -293,12 +326,27 @@ def check_source(text:str):
     check_bonds(source)
     _check_groups(source)
 
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
+_colon = r":(?![^[]*\])" # a bond, not the map of an atom
+
+def check_colons(source):
+    "`BadReaction` where a bond of `source` is written : and in no ring"
+    marked = re.sub(_colon, "~", source) # which RDKit does not guess, as it does c1c1
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): raw = Chem.MolFromSmiles(marked, sanitize=False)
+    if raw: Chem.FastFindRings(raw)
+    if any(b.GetBondType().name == "UNSPECIFIED" and not b.IsInRing()
+           for b in (raw.GetBonds() if raw else ())): raise BadReaction(
+        "an aromatic bond, as in O:C:O, outside a ring: draw single and double bonds, "
+        "and between molecules write a dot")
+
+
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ea
 _no_metal = "H B C N O F Si P S Cl Ge As Se Br Te I".split()
 
 def check_bonds(source:str):
-    "`BadReaction` where `source` has an arrow to no metal, or : outside rings"
-    if not re.search(r"->|<-|:(?![^[]*\])", source): return
+    "`BadReaction` where `source` has an arrow to no metal, or a : outside rings"
+    if not re.search(f"->|<-|{_colon}", source): return
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): raw = Chem.MolFromSmiles(source, sanitize=False)
     for b in raw.GetBonds() if raw else (): # boron may have too many
@@ -307,11 +355,8 @@ def check_bonds(source:str):
             f"-> is a bond, which is given to a metal, not to {end}; " + (
                 "write charges, as in C[NH2+][B-](F)(F)F" if end == "B" else
                 "the arrow before a product is >>"))
-    mol = read_molecule(source)
-    for b in mol.GetBonds() if mol else ():
-        if b.GetBondType().name == "AROMATIC" and not b.GetBeginAtom().GetIsAromatic():
-            raise BadReaction("an aromatic bond, as in O:C:O, outside an aromatic "
-                              "ring: draw single and double bonds")
+    check_colons(source)
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ee
 _groups = dict(Ac="acetyl", Am="amyl", Fm="fluorenylmethyl", Np="neopentyl",
@@ -351,10 +396,13 @@ def as_ions(source:str)->tuple: # SMILES, and notes
     "`source`, valid or not, with the ions of alkali metals and of salts with a ~"
     salts = re.sub(r"\[(Li|Na|K|Rb|Cs)H\]", r"[\1+].[H-]", source)
     if re.search(r"[+-]\d*\]", salts): salts = salts.replace("~", ".")
-    for m in re.findall(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", salts):
-        if (mol := read_molecule(m)) is None: continue
-        if (ions := ionized(mol)) is mol: continue
-        salts = salts.replace(m, rdkit_modules()[0].MolToSmiles(ions))
+    def apart(m):
+        if (mol := read_molecule(m[0])) is None: return m[0]
+        try: ions = ionized(mol)
+        except ValueError: return m[0] # no ions that there are
+        return m[0] if ions is mol else Chem.MolToSmiles(ions)
+    Chem = rdkit_modules()[0]
+    salts = re.sub(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", apart, salts)
     new = [m for m in salts.split(".") if m not in source.split(".")]
     return salts, [f"read as ions: {'.'.join(new)}"]*bool(new)
 
@@ -381,6 +429,18 @@ def _axial(source):
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
     lost = any(a.GetDegree() == 2 and a.GetChiralTag() for a in mol.GetAtoms())
     return [AXIS]*lost
+def _strays(source):
+    "A note where / or \\ is at no double bond, and may divide two molecules, or none"
+    if not re.search(r"[/\\]", source): return []
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
+    def near(b): return [o.GetBondType().name for a in (b.GetBeginAtom(), b.GetEndAtom())
+                         for o in a.GetBonds()]
+    n = sum(b.GetBondDir().name[:3] == "END" and "DOUBLE" not in near(b)
+            for b in (mol.GetBonds() if mol else ()))
+    return [f"{n} of / or \\ at no double bond: a bond; between molecules write a dot"
+            ]*bool(n)
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #a7c05702
 MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted
@@ -416,7 +476,7 @@ def clean_source(
     source, named = read_names(source)
     source, ions = as_ions(source.replace("[HH]", "[H][H]")) # two spellings of it
     check_source(source)
-    notes += _axial(source)
+    notes += _axial(source) + _strays(source)
     if has_maps(source):
         source = remove_maps(source)
         notes.append("atom maps were removed")

@@ -35,7 +35,7 @@ def check_source(text: str):
     """`BadReaction` for what RDKit leaves out of SMILES `text`, and for SMARTS that it
     reads; `TypeError` for no text"""
 def check_bonds(source: str):
-    """`BadReaction` where `source` has an arrow to no metal, or : outside rings"""
+    """`BadReaction` where `source` has an arrow to no metal, or a : outside rings"""
 def read_source(x: Input, ar: Autoregressor | None, **options) -> tuple:
     """A source as the model reads it; `BadReaction` says why it cannot
 

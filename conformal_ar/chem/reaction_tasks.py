@@ -209,9 +209,9 @@ class MoleculesTask(ShownMolecules, Task):
     def candidate(self, x, clean, **options):
         behind, text = _files().product_of(x.text), _files().cell_text
         def read(c, v):
-            if not isinstance(v, list): return text(v) if isinstance(v, str) else v
-            several = re.match(r"(?i)\s*(candidate|target)", c) # else one mixture
-            return [*map(text, v)] if several else text(v)
+            several = re.match(_files().SEVERAL, c) and _files().cell_list(v)
+            if several: return [*map(text, several)]
+            return text(v) if isinstance(v, (str, list, dict)) else v
         x = x._replace(columns={c: read(c, v) for c, v in x.columns.items()})
         found = super().candidate(x, clean, **options)
         if found or not behind: return found
