@@ -56,10 +56,23 @@ def without_salts(smiles:str)->str|None: # Canonical SMILES; None when it is not
 
 # %% ../../nbs/chem/07_molecules.ipynb #caea574e
 @lru_cache(maxsize=200_000)
+def _inchi(smiles:str, flat:bool=False)->str: # `smiles` themselves where there is none
+    "The standard InChI, of a molecule that is `flat` without stereo marks"
+    Chem, rdBase = rdkit_modules()
+    if (mol := read_molecule(smiles)) is None: return smiles
+    if flat: Chem.RemoveStereochemistry(mol)
+    with rdBase.BlockLogs(): return Chem.MolToInchi(mol) or smiles
+
+@lru_cache(maxsize=200_000)
 def by_inchi(smiles:str)->str|None: # Of its InChI, or of itself if that is not read
     "The canonical SMILES that all `smiles` with the same standard InChI share"
+    def back(mol):
+        found = Chem.MolFromInchi(_inchi(Chem.MolToSmiles(mol)))
+        return None if found is None or odd(found) > odd(mol) else found # metals
+    def odd(mol): return sum(a.GetNumRadicalElectrons() for a in mol.GetAtoms())
     Chem, _ = rdkit_modules()
-    return _form(smiles, lambda mol: Chem.MolFromInchi(Chem.MolToInchi(mol)))
+    return _form(smiles, back)
+
 
 # %% ../../nbs/chem/07_molecules.ipynb #3b323d79
 class MoleculeSet(ClassSet):
@@ -91,6 +104,18 @@ def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
     "The first member before member `i` that is the same but for further pieces"
     return next((j for j, text in enumerate(self.keys[:i])
                  if same_but_for_pieces(text, self.keys[i])), None)
+
+# %% ../../nbs/chem/07_molecules.ipynb #93a5edbf
+@patch
+def near(self:MoleculeSet, text:str)->tuple|None: # And in what they differ
+    "The first member that is the molecule `text` but for charges, hydrogens or stereo"
+    whats = "the place of charges and hydrogens (one InChI)", "stereo marks"
+    for what, flat in zip(whats, (False, True)):
+        form = _inchi(text, flat)
+        found = [k for i, k in enumerate(self.keys) if not (
+            self.open is not None and self.open[i]) and _inchi(k, flat) == form]
+        if found: return found[0], what
+
 
 # %% ../../nbs/chem/07_molecules.ipynb #0330da82
 def pieces_beside(

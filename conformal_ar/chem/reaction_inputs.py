@@ -96,6 +96,8 @@ _gas = re.compile(fr"(?<![^\s.;+])CO(?=[\s,(]+{_pressure})")
 _sieve = r"(ms|mol\w*\W+sieves?)"
 _sieves = re.compile(fr"(?i)(\w+ )?([345] *[åa]\W*)?{_sieve}(\W+[345] *[åa])?\)?")
 
+_none = re.compile(r"(?i)(?<![\d.,])0([.,]0*)?\s*(eq|equiv|m?mol|m?g|[mµμu]?l|%)\b")
+
 def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112a9
@@ -107,16 +109,17 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
     parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     inside = {p: _inside(p) for p in named}
-    left = [p for p in parts if _sieves.fullmatch(p) and p not in named]
+    left = [p for p in parts if _sieves.fullmatch(p) and p not in named or _none.search(p)]
     left += [text for _, odd in inside.values() for text in odd]
     if not named and not left: return source, []
-    short = [p for p in parts if p not in named and re.fullmatch("[A-Z]{2,3}", p)]
+    short = [p for p in parts if p not in [*named, *left] and re.fullmatch("[A-Z]{2,3}", p)]
     said = [f"read as SMILES: {', '.join(short)}"]*bool(short)
     kept = [p for p in parts if p not in left and (not p or _bare(p))] # no amounts
     each = ([named[p], *inside[p][0]] if p in named else [p] for p in kept)
     return ".".join(chain(*each)), [
         f"{what}: {', '.join(some)}" for what, some in (
-            ("read by name", named), ("left out", left)) if some] + said
+            ("read by name", [p for p in named if p not in left]), ("left out", left))
+        if some] + said
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ef
 def _readings(word):
@@ -329,7 +332,7 @@ def check_source(text:str):
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
 _colon = r":(?![^[]*\])" # a bond, not the map of an atom
 
-def check_colons(source):
+def _check_colons(source):
     "`BadReaction` where a bond of `source` is written : and in no ring"
     marked = re.sub(_colon, "~", source) # which RDKit does not guess, as it does c1c1
     Chem, rdBase = rdkit_modules()
@@ -355,7 +358,7 @@ def check_bonds(source:str):
             f"-> is a bond, which is given to a metal, not to {end}; " + (
                 "write charges, as in C[NH2+][B-](F)(F)F" if end == "B" else
                 "the arrow before a product is >>"))
-    check_colons(source)
+    _check_colons(source)
 
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ee
@@ -395,7 +398,9 @@ def _molecule(text):
 def as_ions(source:str)->tuple: # SMILES, and notes
     "`source`, valid or not, with the ions of alkali metals and of salts with a ~"
     salts = re.sub(r"\[(Li|Na|K|Rb|Cs)H\]", r"[\1+].[H-]", source)
-    if re.search(r"[+-]\d*\]", salts): salts = salts.replace("~", ".")
+    salt = re.compile(r"[^.~]*[+-]\d*\][^.~]*(~[^.~]*[+-]\d*\][^.~]*)+") # of ions alone
+    salts = ".".join(m.replace("~", ".") if salt.fullmatch(m) else m
+                     for m in salts.split("."))
     def apart(m):
         if (mol := read_molecule(m[0])) is None: return m[0]
         try: ions = ionized(mol)

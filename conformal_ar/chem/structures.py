@@ -103,7 +103,7 @@ _other = ("agent|medium|co(?:solvent|substrate|reactant)|oxidant|reductant|rgt|s
           "catsolv")
 _any = f"({'|'.join(ROLES + _reacting)}|{_other})s?"
 _role = re.compile(fr"{_any}((and|[&/+,])({_any}|conditions?))*"
-    r"((\.+|duplicated|\(#)?(?P<number>\d+|[a-e])\)?)?") # pandas, polars, R, KNIME
+    r"((\.+|duplicated|[(#]+)?(?P<number>\d+|[a-e])\)?)?") # pandas, polars, R, KNIME
 _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyde|"
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so
@@ -135,7 +135,7 @@ def _mixture(parts):
     return next((o for o in parts if o.startswith(UNREAD)), ".".join(parts))
 
 def cell_list(v)->list|None: # None for no list
-    "The members of a list, or of one that pandas or NumPy wrote as text"
+    "The members of `v`, a list, or one that pandas or NumPy wrote as text"
     if isinstance(v, list): return v
     if not isinstance(v, str) or not re.match(r"\s*[\[(]\s*(['\"\])]|None)", v): return None
     commas = re.sub(r"(?<=\S)(['\"])\s+(?=['\"]\S)", r"\1, ", v.strip()) # arrays lack them
@@ -194,7 +194,7 @@ def _cells(row):
 def _short_cells(cells):
     "Cells of what does not react that may be abbreviations, though they are SMILES"
     columns, reacts = role_columns(cells), f"(co)?({'|'.join(_reacting)})"
-    some = r"((?!CC)[A-Z]{2,4}([.,;\s]+|$))+" # CCO is no abbreviation
+    some = r"((?!CC)([A-Z]{2,4}|[BCPSF])([.,;\s]+|$))+" # CCO is no abbreviation
     return {c: v for c, v in cells.items() if c in columns and re.fullmatch(some, v)
             and not re.fullmatch(reacts, columns[c][1])}
 

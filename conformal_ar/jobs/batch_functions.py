@@ -141,6 +141,14 @@ def placed(found:dict, candidate:str, s:PredictionSet)->dict:
         found = found | dict(candidate_rank=1 + line)
     return dict(candidate_in_set=line is not None) | found
 
+# %% ../../nbs/jobs/01_batch_functions.ipynb #237019eb
+def _near(s, candidate):
+    "A note where a `candidate` is no member of `s`, but nearly"
+    if not isinstance(s, ClassSet) or candidate in s: return []
+    return [f"{candidate!r:.80} is not in the set; {m[0]!r:.80} is, and differs in {m[1]} "
+            "alone" for m in [s.near(candidate)] if m]
+
+
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0
 class SetRecords:
     "Makes records for rows of a file, by a calibration that is loaded once"
@@ -165,7 +173,7 @@ class SetRecords:
         "What is said of the candidate of a line, and notes"
         try:
             given = [] if isinstance(s, Abstention) else self.candidate(x, text)
-            judged = [(placed(found, c, s), notes) for c in given
+            judged = [(placed(found, c, s), notes + _near(s, c)) for c in given
                       for found, notes in [self.check(text, c)]]
         except Exception as e: return {}, [f"candidate: {input_error(e)}"]
         found, notes = max(judged, default=({}, []), key=lambda o: (

@@ -54,6 +54,8 @@ class ClassSet(PredictionSet):
         if form is not None: return PredictionSet.line_of(self, text)
         whole = [t == () for t in self.tokens] if self.open is not None else []
         return whole.index(True) if True in whole else None
+    def near(self, text:str)->tuple|None:
+        "A member that a `text` nearly is, and in what they differ; here none is known"
 
     @property
     def probabilities(self):

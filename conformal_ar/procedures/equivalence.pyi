@@ -25,6 +25,8 @@ class ClassSet(PredictionSet):
     def __iter__(self): ...
     def line_of(self, text):
         """The member whose form a text has; else the open line that holds it, … if none"""
+    def near(self, text: str) -> tuple | None:
+        """A member that a `text` nearly is, and in what they differ; here none is known"""
     @property
     def probabilities(self):
         """[R] the model's probabilities of the classes"""

@@ -8,6 +8,8 @@ __all__ = ['Evaluation', 'evaluate_sets']
 # %% ../../nbs/procedures/07_evaluation.ipynb #f08e1391
 import math
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Callable, Sequence
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #027db748
@@ -17,6 +19,7 @@ from fastcore.basics import patch
 from .equivalence import ClassSet, canonical_form, merge_equivalent, merge_summary
 from .pairs import target_texts
 from ..search.sets import Abstention, PredictionSet
+from ..theory.checks import warn_caller
 from ..theory.guarantee import Guarantee, clopper_pearson_interval, rounded_down
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #925e3a2e
@@ -78,6 +81,20 @@ class Evaluation:
                 f"{f', abstained={n}' if n else ''}"
                 f"{'' if share is None else f', complete={share:.3f}'})")
 
+# %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e48
+def _warn_near(sets, targets, covered):
+    "Warn of targets that are not among the members of their sets, but nearly"
+    some = ((t, s.near(t)) for s, target, c in zip(sets, targets, covered)
+            if not c and isinstance(s, ClassSet)
+            for t in ([target] if isinstance(target, str) else target or ()) if t)
+    for what, near in groupby(sorted((m[1], t, m[0]) for t, m in some if m),
+                              key=itemgetter(0)):
+        _, target, member = (near := [*near])[0]
+        warn_caller(f"{len(near)} of {len(sets)} targets are not in their sets, which "
+            f"hold what differs in {what} alone, such as {target!r:.80}, where there "
+            f"is {member!r:.80}")
+
+
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49
 def evaluate_sets(
     sets:Sequence[PredictionSet],  # [n] one for each pair
@@ -105,6 +122,7 @@ def evaluate_sets(
     hits = int(covered.sum())
     ratio = float((sizes[held]/oracle[held]).mean()) if held.any() else math.nan
     classes = [s for s in sets if isinstance(s, ClassSet)]
+    if classes: _warn_near(sets, targets, covered)
     lines = [s.open for s in sets if s.open is not None]
     complete = np.mean([not s.any() for s in lines]) if lines else None
     return Evaluation(
