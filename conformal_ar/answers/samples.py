@@ -18,7 +18,7 @@ from fastcore.basics import patch
 from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
 from ..files.whole_files import input_text
 from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
-from ..theory.checks import check_count, check_risk, warn_alike, warn_caller, warn_near
+from ..theory.checks import check_columns, check_count, check_risk, warn_alike, warn_caller, warn_near
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
 
@@ -364,6 +364,7 @@ def complete(self:SampledSets,
 ): # A table with answers
     "Draw for the inputs of a table that has no answers"
     if references is not None:
+        check_columns(dict(inputs=data, references=references))
         data = dict(input=[*map(input_text, data)], reference=list(references))
     if self.generate is None: return data
     table = read_answers(data, names=names)
@@ -405,8 +406,7 @@ def evaluate(self:SampledSets,
         value = losses_at(self.losses(table, drawn)[loss], least)
         if loss == "size": value = 1 - value
     else: value = self.best_values(table, drawn) >= least
-    n_cal = sum(g.n_cal for g in self.guarantees.values())
     known = self.guarantee if len(self.guarantees) == 1 else None
-    mean, error = float(value.mean()), loss_error(value, n_cal)
+    mean, n_cal = float(value.mean()), sum(g.n_cal for g in self.guarantees.values())
     size, draws, none = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
-    return Measured(n, mean, error, size, draws, none, known)
+    return Measured(n, mean, loss_error(value, n_cal), size, draws, none, known)

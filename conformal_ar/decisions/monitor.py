@@ -12,7 +12,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..procedures.procedure import Procedure
-from ..theory.checks import check_risk, check_scores
+from ..theory.checks import check_columns, check_risk, check_scores
 from ..theory.validity import EQUAL_PARTS, LEANINGS, bet, online_p_values
 
 # %% ../../nbs/decisions/04_monitor.ipynb #40cf30af
@@ -62,6 +62,7 @@ def update(self:ExchangeabilityMonitor,
     scores:float|np.ndarray, # Of one new pair, or [m] of several as they arrived
 )->ExchangeabilityMonitor: # Itself
     "See new pairs"
+    check_columns(dict(scores=scores))
     scores = np.atleast_1d(np.asarray(scores, dtype=float))
     for score in check_scores(scores)[:, None] if len(scores) else ():
         p = online_p_values(self.scores, score, self._rng.random(1))[0]

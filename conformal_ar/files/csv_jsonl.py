@@ -285,6 +285,7 @@ def read_kinds(
 
 def rows_of(columns:Mapping)->list:
     "A dictionary for each row of `columns`; `ValueError` unless they are equally long"
+    columns = {c: v if hasattr(v, "__len__") else [*v] for c, v in columns.items()}
     sizes = {name: len(values) for name, values in columns.items()}
     if len(set(sizes.values())) > 1: raise ValueError(
         f"columns must be of one length; got {sizes}")

@@ -27,6 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..theory.checks import check_columns
+
+
 # %% ../../nbs/files/00_whole_files.ipynb #54685dbf
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,6 +199,7 @@ def decimals(
     numbers:Any, # [n]
 )->np.ndarray: # [n] float64
     "Those of half and single precision as they are written: 0.9 where float32 has less"
+    check_columns(dict(numbers=numbers))
     single = given = np.asarray(numbers)
     found = given.astype(float)
     if given.dtype != np.float16: single = np.clip(found, -1e38, 1e38).astype("float32")

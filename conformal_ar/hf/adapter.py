@@ -295,13 +295,17 @@ def check_place(name:str|Path): # Of a model
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d6
 def base_of(folder:str|Path)->str|None: # None where it holds no adapter
-    "The model to which an adapter in a `folder` belongs; `OSError` where it names none"
+    """The model to which an adapter in a `folder` belongs.
+    `OSError` where it names none, and for one that is another each time"""
     path = Path(folder)/"adapter_config.json"
     if not path.is_file(): return None
     says = json.loads(path.read_text(encoding="utf-8"))
     base = says.get("base_model_name_or_path") if isinstance(says, dict) else None
     if not base: raise OSError(f"{path} names no base_model_name_or_path, to which its "
                                "weights would belong")
+    if re.fullmatch("pissa_niter_.*", str(says.get("init_lora_weights"))): raise OSError(
+        f"{path} says {says['init_lora_weights']}: peft draws parts of it at random each "
+        "time it loads it. Load it once by peft, and save what merge_and_unload() gives")
     return base
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc

@@ -20,12 +20,14 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import check_one_table, warn_caller, warn_cells
+from ..theory.checks import check_columns, check_one_table, warn_caller, warn_cells
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def _columns(table):
     "The columns input and target of a table, as lists; an error where they are not"
     check_one_table(table)
+    if isinstance(table, list) and table and all(isinstance(o, dict) for o in table):
+        table = {c: [row.get(c) for row in table] for c in table[0]}
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
@@ -38,7 +40,8 @@ def _columns(table):
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
     warn_glued("row", _frame_rows(table, known))
-    return [list(table[name]) for name in ("input", "target")]
+    cells = [table[name] for name in ("input", "target")]
+    return [c.to_pylist() if hasattr(c, "to_pylist") else list(c) for c in cells]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77f
 def _frame_rows(table, known):
@@ -68,12 +71,7 @@ def read_pairs(
 )->tuple[Sequence, Any]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from sequences or a table; `ValueError` if their numbers differ"
     if targets is None: inputs, targets = _columns(inputs)
-    own, other = (getattr(o, "index", None) for o in (inputs, targets)) # of pandas
-    same = getattr(own, "equals", None)
-    if same and hasattr(other, "equals") and not same(other):
-        raise ValueError(
-            "the index of inputs is not that of targets, and nothing aligns their "
-            "rows: take both from one table, or give lists in one order")
+    check_columns(dict(inputs=inputs, targets=targets))
     inputs = check_inputs(inputs)
     if not isinstance(targets, torch.Tensor):
         given = check_inputs(targets, "targets")

@@ -565,6 +565,8 @@ def p_values(self:Procedure,
     now.calibration_scores # an error where none are kept
     if one: inputs, candidates = [inputs], [
         [candidates] if isinstance(candidates, str) else candidates]
+    inputs, candidates = (list(o) if hasattr(o, "iloc") else o # of pandas
+                          for o in (inputs, candidates))
     _check_candidates(inputs, candidates)
     if now.probe: now.probe.look(now.model)
     owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
