@@ -223,6 +223,8 @@ def plain_smiles(text:str)->tuple: # SMILES, and notes
         cells[2*i], said = _marked(cells[2*i], more)
         notes += said + [f"read as drawn, though {o} says several stereoisomers"
                          for o in mixed]
+        notes += [f"what a drawing says beside its atoms is left out: {': '.join(o)}"
+                  for o in re.findall(r"SgD:[\d,]*:([^:|]*):([^:|]*)", more)]
     text = ".".join(cells[:-1:2] + [o for o in cells[-1:] if o or len(cells) == 1])
     if not spaced_tokens(words := text.split(" ")): return text, notes
     return "".join(words), [*notes, "read without the spaces between its tokens"]

@@ -345,7 +345,16 @@ def _smiles(blocks):
     try: mols = [read_block(b) for b in blocks]
     except ValueError as e: return f"{UNREAD}{e}"
     text = ".".join(rdkit_modules()[0].MolToSmiles(m) for m in mols)
-    return _mixed(mols) or canonical(text) or text
+    return _with_data(_mixed(mols) or canonical(text) or text, mols)
+
+def _with_data(text, mols):
+    "SMILES with what drawings say of their atoms in words, such as a salt, as CXSMILES"
+    groups = (g for m in mols for g in rdkit_modules()[0].GetMolSubstanceGroups(m))
+    said = (g.GetPropsAsDict() for g in groups if g.GetProp("TYPE") == "DAT")
+    more = ",".join("SgD:0:{}:{}::::".format(*(re.sub(r"[|:;,\s]+", " ", o) for o in (
+        str(o.get("FIELDNAME", "")), " ".join(o.get("DATAFIELDS", []))))) for o in said)
+    if not more: return text
+    return f"{text[:-1]},{more}|" if text.endswith("|") else f"{text} |{more}|"
 
 def _mixed(mols):
     "CXSMILES where drawings are of several stereoisomers or mark an axis, or nothing"

@@ -22,7 +22,9 @@ def canonical_form(
     text:str,              # A text
 )->str|None: # Its canonical form
     "The canonical form of a text; `TypeError` for what is neither a text nor None"
-    form = canonicalize(text)
+    try: form = canonicalize(text)
+    except Exception as e: raise ValueError(
+        f"canonicalize of {text!r:.60}: {type(e).__name__}: {e}") from e
     if form is None or isinstance(form, str): return form
     raise TypeError(
         "canonicalize must return a text, or None where there is no canonical form; "
