@@ -39,11 +39,15 @@ def _bare(name):
     return re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4006
-_symbols = """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn
-    Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr
-    Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U""".split()
+_symbols = """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn
+    Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La
+    Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U
+""".split()
 _formula = re.compile(f"(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+") # in lower case, too
 
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4007
 @cache
 def _reagents():
     "SMILES by name, and by name in any case"
@@ -109,17 +113,17 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
     parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     inside = {p: _inside(p) for p in named}
-    left = [p for p in parts if _sieves.fullmatch(p) and p not in named or _none.search(p)]
+    left = [p for p in parts if _none.search(p) or
+            p not in named and _sieves.fullmatch(p)]
     left += [text for _, odd in inside.values() for text in odd]
     if not named and not left: return source, []
-    short = [p for p in parts if p not in [*named, *left] and re.fullmatch("[A-Z]{2,3}", p)]
-    said = [f"read as SMILES: {', '.join(short)}"]*bool(short)
+    rest = [p for p in parts if p not in [*named, *left]]
+    said = {"read by name": [p for p in named if p not in left], "left out": left,
+            "read as SMILES": [p for p in rest if re.fullmatch("[A-Z]{2,3}", p)]}
     kept = [p for p in parts if p not in left and (not p or _bare(p))] # no amounts
     each = ([named[p], *inside[p][0]] if p in named else [p] for p in kept)
-    return ".".join(chain(*each)), [
-        f"{what}: {', '.join(some)}" for what, some in (
-            ("read by name", [p for p in named if p not in left]), ("left out", left))
-        if some] + said
+    notes = [f"{what}: {', '.join(some)}" for what, some in said.items() if some]
+    return ".".join(chain(*each)), notes
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ef
 def _readings(word):
@@ -213,6 +217,8 @@ def spaced_tokens(words:list)->bool:
 _extensions = re.compile( # CXSMILES, of a molecule each
     r"\s+\|(\s*(?:[$(^&]|[A-Za-z]+\d*:|r\s*(?=[,|]))[^|]*|\s*)\|\s*(?:\.|$)")
 
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1f0
 def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
     if text.startswith(UNREAD): raise BadReaction(text)
@@ -436,13 +442,16 @@ def _axial(source):
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
     lost = any(a.GetDegree() == 2 and a.GetChiralTag() for a in mol.GetAtoms())
     return [AXIS]*lost
+
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #bb9086ec
 def _strays(source):
     "A note where / or \\ is at no double bond, and may divide two molecules, or none"
     if not re.search(r"[/\\]", source): return []
     Chem, rdBase = rdkit_modules()
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(source, sanitize=False)
-    def near(b): return [o.GetBondType().name for a in (b.GetBeginAtom(), b.GetEndAtom())
-                         for o in a.GetBonds()]
+    def near(b): return [o.GetBondType().name for o in (
+        *b.GetBeginAtom().GetBonds(), *b.GetEndAtom().GetBonds())]
     n = sum(b.GetBondDir().name[:3] == "END" and "DOUBLE" not in near(b)
             for b in (mol.GetBonds() if mol else ()))
     return [f"{n} of / or \\ at no double bond: a bond; between molecules write a dot"

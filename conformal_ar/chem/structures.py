@@ -134,11 +134,14 @@ def _mixture(parts):
     parts = [*parts]
     return next((o for o in parts if o.startswith(UNREAD)), ".".join(parts))
 
+
+# %% ../../nbs/chem/09_structures.ipynb #a4dfbafb
 def cell_list(v)->list|None: # None for no list
     "The members of `v`, a list, or one that pandas or NumPy wrote as text"
     if isinstance(v, list): return v
-    if not isinstance(v, str) or not re.match(r"\s*[\[(]\s*(['\"\])]|None)", v): return None
-    commas = re.sub(r"(?<=\S)(['\"])\s+(?=['\"]\S)", r"\1, ", v.strip()) # arrays lack them
+    text = v.strip() if isinstance(v, str) else ""
+    if not re.match(r"[\[(]\s*(['\"\])]|None)", text): return None
+    commas = re.sub(r"(?<=\S)(['\"])\s+(?=['\"]\S)", r"\1, ", text) # arrays lack them
     try: found = ast.literal_eval(commas)
     except (ValueError, SyntaxError, TypeError): return None
     return [*found] if isinstance(found, (list, tuple)) else None

@@ -303,9 +303,10 @@ def base_of(folder:str|Path)->str|None: # None where it holds no adapter
     base = says.get("base_model_name_or_path") if isinstance(says, dict) else None
     if not base: raise OSError(f"{path} names no base_model_name_or_path, to which its "
                                "weights would belong")
-    if re.fullmatch("pissa_niter_.*", str(says.get("init_lora_weights"))): raise OSError(
-        f"{path} says {says['init_lora_weights']}: peft draws parts of it at random each "
-        "time it loads it. Load it once by peft, and save what merge_and_unload() gives")
+    drawn = str(says.get("init_lora_weights"))
+    if drawn.startswith("pissa_niter"): raise OSError(
+        f"{path} says {drawn}: peft draws parts of it at random each time it loads it. "
+        "Load it once by peft, and save what merge_and_unload() gives")
     return base
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc

@@ -145,8 +145,8 @@ def placed(found:dict, candidate:str, s:PredictionSet)->dict:
 def _near(s, candidate):
     "A note where a `candidate` is no member of `s`, but nearly"
     if not isinstance(s, ClassSet) or candidate in s: return []
-    return [f"{candidate!r:.80} is not in the set; {m[0]!r:.80} is, and differs in {m[1]} "
-            "alone" for m in [s.near(candidate)] if m]
+    return [f"{candidate!r:.80} is not in the set; {m[0]!r:.80} is, and differs in "
+            f"{m[1]} alone" for m in [s.near(candidate)] if m]
 
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0

@@ -9,20 +9,20 @@ __all__ = ['ConformalLevelSets']
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, floor, inf, log
-from typing import Callable, Hashable, Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
 from .pairs import Pairs
-from .procedure import Calibrated, Calibration, Procedure
+from .procedure import Calibration, Procedure
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor, optional, take
 from ..search.lines import lines_scores, lines_search
 from ..search.sets import Hypotheses
 from ..search.threshold import PrefixSearch
-from ..theory.checks import check_count, warn_caller
+from ..theory.checks import check_count
 from ..theory.groups import by_length
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #57af2bc6
@@ -77,21 +77,6 @@ def size_bound(self:ConformalLevelSets)->float: # e^(max_len/1000)/e^τ, rounded
     if self.max_lines: return self.max_lines
     nats = self.margin - self.thresholds.min() + 1e-3*self.max_len
     return floor(exp(nats)) if nats < log(1e300) else inf # exp overflows later
-
-# %% ../../nbs/procedures/03_levelsets.ipynb #5a1d0001
-@patch
-def fit_group(self:ConformalLevelSets, label:Hashable, scores:np.ndarray,
-              groups:int)->Calibrated:
-    "As for any calibration; a warning where a search may take very long"
-    found = Calibration.fit_group(self, label, scores, groups)
-    least = found.thresholds[0] if not (self.max_lines or self.max_candidates) else 0
-    if -inf < least < -log(1e6): warn_caller(
-        f"the threshold{'' if label is None else f' of group {label!r}'} is a "
-        f"probability of 10^{least/log(10):.0f}: a set may have millions of members, "
-        "and its search not end. max_lines=8, say, bounds both; or are these not the "
-        "targets of these inputs, spelt as the model writes them?")
-    return found
-
 
 # %% ../../nbs/procedures/03_levelsets.ipynb #b0a56001
 @dataclass(frozen=True)

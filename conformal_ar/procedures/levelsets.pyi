@@ -3,11 +3,11 @@ import numpy as np
 from ..search.autoregressive import Autoregressor
 from ..search.sets import Hypotheses
 from .pairs import Pairs
-from .procedure import Calibrated, Procedure
+from .procedure import Procedure
 from _typeshed import Incomplete
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Callable, Hashable, Sequence
+from typing import Callable, Sequence
 
 __all__ = ['ConformalLevelSets']
 
@@ -34,8 +34,6 @@ class ConformalLevelSets(Procedure):
     @property
     def size_bound(self) -> float:
         """No set is larger, whatever the input, if no row of the model sums to over 1.001"""
-    def fit_group(self, label: Hashable, scores: np.ndarray, groups: int) -> Calibrated:
-        """As for any calibration; a warning where a search may take very long"""
 
 @dataclass(frozen=True)
 class LineSearch:

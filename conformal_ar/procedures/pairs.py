@@ -26,8 +26,7 @@ from ..theory.checks import check_columns, check_one_table, warn_caller, warn_ce
 def _columns(table):
     "The columns input and target of a table, as lists; an error where they are not"
     check_one_table(table)
-    if isinstance(table, list) and table and all(isinstance(o, dict) for o in table):
-        table = {c: [row.get(c) for row in table] for c in table[0]}
+    table = _by_column(table)
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
@@ -40,8 +39,7 @@ def _columns(table):
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
     warn_glued("row", _frame_rows(table, known))
-    cells = [table[name] for name in ("input", "target")]
-    return [c.to_pylist() if hasattr(c, "to_pylist") else list(c) for c in cells]
+    return [list(table[name]) for name in ("input", "target")]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77f
 def _frame_rows(table, known):
@@ -50,6 +48,13 @@ def _frame_rows(table, known):
     rows = table.itertuples(index=False) if pandas else getattr(
         table, "iter_rows", tuple)()
     return ((i, dict(zip(known, row))) for i, row in enumerate(rows))
+
+def _by_column(table:Any)->Any:
+    "A table of Arrow, or one of dictionaries, as columns; any other as it is"
+    if hasattr(table, "to_pydict"): return table.to_pydict()
+    rows = isinstance(table, list) and table and all(isinstance(o, dict) for o in table)
+    return {c: [row.get(c) for row in table] for c in table[0]} if rows else table
+
 
 # %% ../../nbs/procedures/00_pairs.ipynb #b0a58001
 def target_texts(i:int, target:str|list)->list:

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf
+from math import inf, log
 from pathlib import Path
 from typing import Any, Callable, Hashable, Sequence, TypeVar
 
@@ -226,6 +226,7 @@ def _bounded(self:Calibration, label, groups, fits, scores, ranks, guarantee, ke
     elif self.strict and _near_limit(scores, ranks):
         _warn_selected(self, label, fits, ranks)
         guarantee = replace(guarantee, selected=True)
+    else: _say_endless(self, label, found)
     return Calibrated(found, guarantee, int(fits.sum()), np.asarray(kept, float))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #a2168917
@@ -292,6 +293,18 @@ def _warn_selected(cp, label, fits, ranks):
         "there are selected by chance and cover less than they say: calibrate without "
         "strict=True, use more pairs, make sure on other data that this coverage is "
         "feasible, or guarantee less")
+
+# %% ../../nbs/procedures/02_procedure.ipynb #b0a540z1
+def _say_endless(cp, label, found):
+    "Warn of one threshold on whole texts so low that its search may not end"
+    way = getattr(cp, "searcher", None) if cp.nested else None
+    least = found[0] if getattr(way, "max_candidates", 0) is None else 0
+    if least < -log(1e6): warn_caller(
+        f"{_in_group(label)}the threshold is a probability of 10^{least/log(10):.0f}: "
+        "a set may have millions of members, and its search not end. max_lines=8, say, "
+        "bounds both; or are these not the targets of these inputs, spelt as the model "
+        "writes them?")
+
 
 # %% ../../nbs/procedures/02_procedure.ipynb #bdc787e2
 @patch

@@ -58,19 +58,19 @@ def check_bool(value:bool, name:str):
 # %% ../../nbs/theory/06_checks.ipynb #0ne7ab1d
 def check_columns(columns:Mapping): # Name to values
     "`ValueError` where the rows of columns are in doubt: sets, masks, labels, indices"
-    first = None
+    first = "", None
     for name, v in columns.items():
         if isinstance(v, (set, frozenset)): raise ValueError(
             f"{name} are a set, which has no order: give a list")
         if isinstance(v, Mapping): raise ValueError(
-            f"{name} are a dictionary, as of df.to_dict(): give the DataFrame itself, or "
-            "df.to_dict('list')")
+            f"{name} are a dictionary, as of df.to_dict(): give the DataFrame, or what "
+            "df.to_dict('list') gives")
         if np.ma.is_masked(v): raise ValueError(
             f"{name} have {np.ma.count_masked(v)} masked cells: leave their rows out")
         index = getattr(v, "index", None) # of pandas
-        if not hasattr(index, "equals"): continue
-        first = first or (name, index)
-        if not first[1].equals(index): raise ValueError(
+        same = getattr(index, "equals", None)
+        if same and first[1] is None: first = name, index
+        if same and not same(first[1]): raise ValueError(
             f"the index of {first[0]} is not that of {name}, and nothing aligns their "
             "rows: take both from one table, or give lists in one order")
 
@@ -229,6 +229,8 @@ def _alike(text):
     try: return Decimal(plain).normalize()
     except ArithmeticError: return plain
 
+
+# %% ../../nbs/theory/06_checks.ipynb #alike0a0
 def warn_near(
     pairs:Iterable,            # Of an answer, and what it is compared with
     other:str="the reference", # What that is
@@ -239,8 +241,11 @@ def warn_near(
             and _alike(a) == _alike(r)]
     if near: warn_caller("{!r:.60} and {} {!r:.60} differ in case, spaces, codes of "
         "letters, or how a number is written, alone ({:,} such): they count as "
-        "different, unless {} says otherwise".format(near[0][0], other, near[0][1], len(near), option))
+        "different, unless {} says otherwise".format(
+            near[0][0], other, near[0][1], len(near), option))
 
+
+# %% ../../nbs/theory/06_checks.ipynb #alike0a3
 def warn_alike(
     owner:Iterable, # The input of each draw
     draws:Iterable, # Texts
