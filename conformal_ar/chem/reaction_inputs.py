@@ -337,7 +337,7 @@ def check_source(text:str):
     check_bonds(source)
     _check_groups(source)
 
-# %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1eb
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #83ab3eda
 _colon = r":(?![^[]*\])" # a bond, not the map of an atom
 
 def _check_colons(source):
@@ -411,10 +411,11 @@ def as_ions(source:str)->tuple: # SMILES, and notes
                      for m in salts.split("."))
     def apart(m):
         if (mol := read_molecule(m[0])) is None: return m[0]
-        try: ions = ionized(mol)
+        try:
+            with rdBase.BlockLogs(): ions = ionized(mol)
         except ValueError: return m[0] # no ions that there are
         return m[0] if ions is mol else Chem.MolToSmiles(ions)
-    Chem = rdkit_modules()[0]
+    Chem, rdBase = rdkit_modules()
     salts = re.sub(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", apart, salts)
     new = [m for m in salts.split(".") if m not in source.split(".")]
     return salts, [f"read as ions: {'.'.join(new)}"]*bool(new)
