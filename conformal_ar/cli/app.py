@@ -24,7 +24,7 @@ from .command_line import explain_error, guarantee_text, noted_options, opened_c
 from ..decisions.adaptive import AdaptiveLevelSets
 from ..decisions.selection import SelectiveAnswers
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
-from ..jobs.batch_functions import SetRecords, check_one_by_one, judge, placed, set_record, sum_up
+from ..jobs.batch_functions import SetRecords, check_one_by_one, judge, near_notes, placed, set_record, sum_up
 from ..jobs.file_blocks import member_rows
 from ..procedures.procedure import ModelCalibration, Procedure, at_coverage
 from ..procedures.saving import FILE, calibration_file
@@ -229,7 +229,7 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     said_of = task.in_words(_reading).format(1 - coverage, task.right)
     read = "" if p is None else said_of
     told = (html_tag("b", verdict), html_tag("p", said),
-            notes_html(notes), html_tag("p", read))
+            notes_html(notes + near_notes(s, candidate)), html_tag("p", read))
     shown = html_tag("div", drawn, html_tag("div", *told, class_="ca-verdict"),
                      class_="ca-input")
     return shown, dict(candidate=candidate) | found

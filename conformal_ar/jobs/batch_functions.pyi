@@ -6,7 +6,7 @@ from _typeshed import Incomplete
 from functools import cached_property
 from typing import Callable, Iterable
 
-__all__ = ['check_one_by_one', 'PredictBatches', 'set_record', 'judge', 'placed', 'SetRecords', 'sum_up']
+__all__ = ['check_one_by_one', 'PredictBatches', 'set_record', 'judge', 'placed', 'near_notes', 'SetRecords', 'sum_up']
 
 def check_one_by_one(procedure: ModelCalibration | dict):
     """`ValueError` for a `procedure`, or settings, with fdr: it takes a whole list"""
@@ -40,6 +40,8 @@ def judge(procedure: ModelCalibration, text: str, candidate: str) -> tuple[dict,
     candidate: As the model writes it"""
 def placed(found: dict, candidate: str, s: PredictionSet) -> dict:
     """What judge `found` of a `candidate`, and whether it is in `s`; ranked there, if so"""
+def near_notes(s: PredictionSet, candidate: str) -> list:
+    """A note where a `candidate` is no member of `s`, but nearly"""
 
 class SetRecords:
     """Makes records for rows of a file, by a calibration that is loaded once"""
