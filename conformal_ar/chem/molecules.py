@@ -20,7 +20,7 @@ from typing import Callable
 
 from fastcore.basics import patch
 
-from .edits import Mol
+from .edits import Mol, flat_molecule
 from ..files.whole_files import whole_file
 from ..hf.masks import Respelt, listed_inputs
 from ..procedures.equivalence import ClassSet, merge_equivalent
@@ -56,11 +56,10 @@ def without_salts(smiles:str)->str|None: # Canonical SMILES; None when it is not
 
 # %% ../../nbs/chem/07_molecules.ipynb #caea574e
 @lru_cache(maxsize=200_000)
-def _inchi(smiles:str, flat:bool=False)->str: # `smiles` themselves where there is none
-    "The standard InChI, of a molecule that is `flat` without stereo marks"
+def _inchi(smiles:str)->str: # `smiles` themselves where there is none
+    "The standard InChI"
     Chem, rdBase = rdkit_modules()
     if (mol := read_molecule(smiles)) is None: return smiles
-    if flat: Chem.RemoveStereochemistry(mol)
     with rdBase.BlockLogs(): return Chem.MolToInchi(mol) or smiles
 
 @lru_cache(maxsize=200_000)
@@ -106,14 +105,22 @@ def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
                  if same_but_for_pieces(text, self.keys[i])), None)
 
 # %% ../../nbs/chem/07_molecules.ipynb #93a5edbf
+def _flat(smiles):
+    mol = read_molecule(smiles)
+    return smiles if mol is None else canonical(
+        rdkit_modules()[0].MolToSmiles(flat_molecule(mol)))
+
+_nearly = {"the place of charges and hydrogens (one InChI)": _inchi,
+           "stereo marks": _flat,
+           "stereo marks, charges and hydrogens": lambda text: _inchi(_flat(text))}
+
 @patch
 def near(self:MoleculeSet, text:str)->tuple|None: # And in what they differ
-    "The first member that is the molecule `text` but for charges, hydrogens or stereo"
-    whats = "the place of charges and hydrogens (one InChI)", "stereo marks"
-    for what, flat in zip(whats, (False, True)):
-        form = _inchi(text, flat)
-        found = [k for i, k in enumerate(self.keys) if not (
-            self.open is not None and self.open[i]) and _inchi(k, flat) == form]
+    "The first of 50 members that is the molecule `text` but for charges, H or stereo"
+    drawn = [k for i, k in enumerate(self.keys[:50])
+             if self.open is None or not self.open[i]]
+    for what, form in _nearly.items():
+        found = [k for k in drawn if form(k) == form(text)]
         if found: return found[0], what
 
 

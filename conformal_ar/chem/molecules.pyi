@@ -24,7 +24,7 @@ class MoleculeSet(ClassSet):
     def same_product(self, i: int) -> int | None:
         """The first member before member `i` that is the same but for further pieces"""
     def near(self, text: str) -> tuple | None:
-        """The first member that is the molecule `text` but for charges, hydrogens or stereo"""
+        """The first of 50 members that is the molecule `text` but for charges, H or stereo"""
     def drawn(self, i: int):
         """Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"""
     def picture(self, i: int, size=(200, 140)):

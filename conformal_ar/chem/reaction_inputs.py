@@ -25,9 +25,10 @@ from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
          r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|o/n")
-_word = (r"(abs|anhydrous|aq|atmosphere|balloon|[ck]at|conc|degassed|dry|excess|"
-         r"fuming|gas|glacial|metal|(mono|di)?hydrate|neat|overnight|powder|reflux|rt|"
-         r"sat|wet)\b")
+_word = (r"(abs|anhyd(rous)?|aq(ueous)?|argon|atmosphere|balloon|[ck]at|"
+         r"conc(entrated)?|degassed|dispersion|dry|dust|excess|fuming|gas|glacial|metal|"
+         r"(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat(urated)?|sol(utio)?n|"
+         r"solid|turnings|wet)\b")
 _amount = fr"\([^()]*({_unit}|(?<![a-z]){_word})[^()]*\)"
 _aside = re.compile( # amounts, concentrations, grades and the like
     fr"{_amount}|\s\([gls]\)|(?<![a-z\d])(?:[\d.,]*({_unit})|\d\s*(?=h2o)|{_word})",
@@ -44,7 +45,7 @@ _symbols = """
     Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La
     Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U
 """.split()
-_formula = re.compile(f"(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+") # in lower case, too
+_formula = re.compile(f"(?!.*Co3)(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+") # in lower case, too
 
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4007
@@ -82,15 +83,17 @@ def _by_name(part):
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665f
 def _inside(part):
-    "SMILES of what stands in brackets beside amounts, and what of it is unknown"
-    found, odd = [], []
+    "SMILES of what stands in brackets beside amounts, by text, and what of it is unknown"
+    own, found, odd = {*(_by_name(part) or "").split(".")}, {}, []
     for o in re.finditer(_amount, part, re.I):
-        rest = re.sub(r"(?i)\b(in|on)\s[^,;]*", "", o[0].strip("()")) # of a solution
-        for one in re.split("[,;+]", rest):
-            text = _aside.sub(" ", one).strip(" .:/=~≈<>–-")
+        for one in re.split(r"[;+]\s*|,\s+", o[0].strip("()")): # not N,N- and 1,4-
+            one = re.sub(r"(?i)\b(in|on|of|per|under|with|wrt|based|rel)\b.*", "", one)
+            text = " ".join(_aside.sub(" ", one).strip(" .:/=~≈<>–-").split())
+            none = re.match(r"\W*0[.,]?0*\s*%?\s", one)
+            if none or len(text) < 2 or text in _symbols: continue
             smiles = _by_name(text) or canonical(text)
-            if smiles: found.append(smiles)
-            elif re.search(r"[^\W\d_]{2}", text): odd.append(text)
+            if smiles: found |= {} if {*smiles.split(".")} <= own else {text: smiles}
+            elif re.search("[A-Z].*[A-Z\\d]", text): odd.append(text)
     return found, odd
 
 
@@ -100,9 +103,19 @@ _gas = re.compile(fr"(?<![^\s.;+])CO(?=[\s,(]+{_pressure})")
 _sieve = r"(ms|mol\w*\W+sieves?)"
 _sieves = re.compile(fr"(?i)(\w+ )?([345] *[åa]\W*)?{_sieve}(\W+[345] *[åa])?\)?")
 
-_none = re.compile(r"(?i)(?<![\d.,])0([.,]0*)?\s*(eq|equiv|m?mol|m?g|[mµμu]?l|%)\b")
+_none = re.compile(r"(?i)(?<![\w.,:%–-])0?([.,]0*)?(?<=[0.,])\s*(eq|equiv(alents?)?|"
+    r"m?mol|m?g|[mµμu]?l|drops?|((mol|wt|vol)\s*)?%)(?=\.?\s*([),;]|$))")
 
 def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
+
+# %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112ab
+def _unused(parts):
+    "Parts of which 0 is used, as in a control, also where 0 eq stands behind a comma"
+    some = re.compile(fr"(?<![a-z\d])[\d.,]*({_unit})", re.I)
+    zero = [bool(_none.search(p)) and not some.search(_none.sub("", p)) for p in parts]
+    return [p for i, p in enumerate(parts) if zero[i] or (
+        any(zero[i + 1:i + 2]) and not _bare(parts[i + 1]))]
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112a9
 def read_names(source:str)->tuple: # With SMILES in place; notes on what was read
@@ -113,16 +126,17 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
     parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     inside = {p: _inside(p) for p in named}
-    left = [p for p in parts if _none.search(p) or
-            p not in named and _sieves.fullmatch(p)]
-    left += [text for _, odd in inside.values() for text in odd]
+    left = [p for p in parts if p not in named and _sieves.fullmatch(p)]
+    left += [*_unused(parts), *chain(*(odd for _, odd in inside.values()))]
     if not named and not left: return source, []
     rest = [p for p in parts if p not in [*named, *left]]
-    said = {"read by name": [p for p in named if p not in left], "left out": left,
+    said = {"read by name": [p for p in named if p not in left],
+            "read in brackets": chain(*(inside[p][0] for p in named if p not in left)),
+            "left out": left,
             "read as SMILES": [p for p in rest if re.fullmatch("[A-Z]{2,3}", p)]}
     kept = [p for p in parts if p not in left and (not p or _bare(p))] # no amounts
-    each = ([named[p], *inside[p][0]] if p in named else [p] for p in kept)
-    notes = [f"{what}: {', '.join(some)}" for what, some in said.items() if some]
+    each = ([named[p], *inside[p][0].values()] if p in named else [p] for p in kept)
+    notes = [f"{what}: {', '.join(o)}" for what, some in said.items() if (o := [*some])]
     return ".".join(chain(*each)), notes
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ef
@@ -214,8 +228,9 @@ def spaced_tokens(words:list)->bool:
     return len(words) > 3 or read_molecule("".join(words)) is not None
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ef
-_extensions = re.compile( # CXSMILES, of a molecule each
-    r"\s+\|(\s*(?:[$(^&]|[A-Za-z]+\d*:|r\s*(?=[,|]))[^|]*|\s*)\|\s*(?:\.|$)")
+_feature = (r"\$|\((?:-?[\d.]*,|\))|[&^]|[A-Za-z]{1,3}\d*:[\d;:]|(?:RG|LOG|SgD?|SgH|"
+            r"atomProp):|r\s*(?=[,|])") # that CXSMILES begin with
+_extensions = re.compile(fr"\s+\|(\s*(?:{_feature})[^|]*|\s*)\|\s*(?:\.|$)")
 
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1f0
@@ -223,6 +238,9 @@ def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
     if text.startswith(UNREAD): raise BadReaction(text)
     cells, notes = _extensions.split(text.strip()), []
+    if odd := next((o for o in cells[::2] if re.search(r"\s\|.*\|$", o.strip())), None):
+        raise BadReaction(f"{odd!r:.60} has bars, but no CXSMILES between them: between "
+                          "molecules write a dot")
     for i, more in enumerate(cells[1::2]): # of what stands before it
         _check_extension(cells[2*i], more)
         mixed = re.findall(r"(?<![\w$])([&o]\d+):", more) # of both, or one of them
@@ -242,7 +260,7 @@ _no_names = ("names, formulas and abbreviations are read of common reagents only
 _others = {"a CAS number": r"\d{2,7}-\d\d-\d", "an InChI": "InChI=.*",
            "an InChIKey": "[A-Z]{14}-[A-Z]{10}-[A-Z]",
            "text escaped for the web (&gt; or %3E for >)":
-           r".*(&(#\d+|[a-z]{2,4}\b)|%(2E|3[DE]|5[BD])|%28.*%29).*"}
+           r".*(&(#\d+|[a-z]{2,4}\b)|%(2[Ee]|3[DEde]|5[BDbd])|%28.*%29).*"}
 
 _beside = re.compile( # amounts and conditions that stand behind a space, or first
     fr"\s+({_amount}|[\d.,]*({_unit})|{_word}|\(?(x\d+|\d+[x×])\b\)?)|"
@@ -259,6 +277,9 @@ def _fault(text):
     for kind, form in _others.items():
         if re.fullmatch(form, text): return f"{kind}: write SMILES"
     if said := _amount_said(text): return said
+    if _known(text.lower()) and not _known(text): return (
+        "in this case a formula, in another a reagent: write SMILES")
+    if "|" in text: return "a bar stands in it: what is behind it is no SMILES"
     if re.search(r"(?<!-)>", text): return "it is a reaction: give one molecule"
     for a, b in ("()", "[]"):
         m, n = text.count(a), text.count(b)
@@ -333,7 +354,8 @@ def check_source(text:str):
             f"{part!r:.60} has a star: between the parts of a salt write a dot")
     odd = re.search(r"\[[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
-        "SMARTS, atom lists, R groups and queries: write the one that is meant")
+        "SMARTS, atom lists, R groups and queries: write the one that is meant, "
+        "or between ions a dot")
     check_bonds(source)
     _check_groups(source)
 
@@ -403,11 +425,12 @@ def _molecule(text):
     raise BadReaction(": ".join(filter(None, said)))
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ed
+_salt = re.compile(r"[^.~]*[+-]\d*\][^.~]*(~[^.~]*[+-]\d*\][^.~]*)+") # of ions alone
+
 def as_ions(source:str)->tuple: # SMILES, and notes
     "`source`, valid or not, with the ions of alkali metals and of salts with a ~"
     salts = re.sub(r"\[(Li|Na|K|Rb|Cs)H\]", r"[\1+].[H-]", source)
-    salt = re.compile(r"[^.~]*[+-]\d*\][^.~]*(~[^.~]*[+-]\d*\][^.~]*)+") # of ions alone
-    salts = ".".join(m.replace("~", ".") if salt.fullmatch(m) else m
+    salts = ".".join(m.replace("~", ".") if _salt.fullmatch(m) else m
                      for m in salts.split("."))
     def apart(m):
         if (mol := read_molecule(m[0])) is None: return m[0]
@@ -455,8 +478,8 @@ def _strays(source):
         *b.GetBeginAtom().GetBonds(), *b.GetEndAtom().GetBonds())]
     n = sum(b.GetBondDir().name[:3] == "END" and "DOUBLE" not in near(b)
             for b in (mol.GetBonds() if mol else ()))
-    return [f"{n} of / or \\ at no double bond: a bond; between molecules write a dot"
-            ]*bool(n)
+    return [f"{n} / or \\ at no double bond, read as single bonds: between molecules "
+            "write a dot"]*bool(n)
 
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #a7c05702
@@ -491,6 +514,7 @@ def clean_source(
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")
     source, named = read_names(source)
+    if not source: raise BadReaction(f"nothing is in the flask; {'; '.join(named)}")
     source, ions = as_ions(source.replace("[HH]", "[H][H]")) # two spellings of it
     check_source(source)
     notes += _axial(source) + _strays(source)

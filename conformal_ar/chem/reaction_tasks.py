@@ -39,6 +39,10 @@ FORMATS[:0] = [Format(*f) for f in (
     (".cdx", rb"VjCD0100", f"ChemDraw's CDX: {_draw}"),
     (".mrv .cml", rb"\s*(<\?xml.*)?<(cml|mdocument)", f"Marvin's MRV, or CML: {_draw}"),
     (".ket", rb'\s*\{\s*"(root|header)"', f"Ketcher's KET: {_draw}"),
+    (".dwar", rb"<datawarrior-fileinfo>",
+     "DataWarrior's own: save it there as SD file, or as tab-delimited text"),
+    (".pbtxt .pb", rb"(\s*(#|\w+:)[^\n]*\n)*\s*(reactions|identifiers|inputs|components) *\{",
+     "a message of protobuf, as of the Open Reaction Database: write one SMILES a line"),
     (".skc .tgf .sk2 .chm", rb"MDL.{0,3}ISIS", f"a drawing: {_draw}"),
     (".mol2 .mae .pdb .cif .xyz",
      rb"(\s*#[^\n]*\n)*\s*@<TRIPOS>|HETATM|ATOM  |HEADER  |COMPND  "

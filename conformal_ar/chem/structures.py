@@ -114,12 +114,12 @@ _behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
 # %% ../../nbs/chem/09_structures.ipynb #bb4cb90f
 def _plain(column): return re.sub(_behind, "", column.lower())
 
-_amount = fr"\d[\d.,]*\s*({_units})?" # or a number
+_number = fr"\d[\d.,]*\s*({_units})?" # or a number
 
 def plain_names(row:dict)->dict: # Column to name
     "The columns of a `row` in one word, without SMILES and units; none of amounts"
     return {c: _plain(c) for c, v in row.items()
-            if not re.fullmatch(_amount, str(v).strip().lower())}
+            if not re.fullmatch(_number, str(v).strip().lower())}
 
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf4
@@ -220,11 +220,11 @@ def _joined(cells):
     return _mixture(text)
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbafa
-def _is_amount(column, cell):
+def _is_number(column, cell):
     "Is a number or an amount where a molecule is due, in a column that says no unit?"
     molecule = not re.search(fr"[(\[](.*\W)?(amounts?|{_units})[)\]]", column.lower())
     return bool(molecule and _role.fullmatch(_plain(column)) and re.fullmatch(
-        _amount, str(cell).strip().lower()))
+        _number, str(cell).strip().lower()))
 
 
 # %% ../../nbs/chem/09_structures.ipynb #b254934e
@@ -245,8 +245,9 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     notes += [f"the list in {c!r} is judged as one mixture; in a column candidate or "
               "target as several products" for c in mixed]
     taken = _joined(cells) == x.text
-    notes += [f"{x.columns[c]} in {c!r} is no molecule: left out" for c in x.columns
-              if taken and _is_amount(c, x.columns[c])]
+    notes += [f"{x.columns[c]} in {c!r} is no molecule, and left out; a column of amounts "
+              "has a unit, as in Base (eq)" for c in x.columns
+              if taken and _is_number(c, x.columns[c])]
     if again and taken: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "
         f"{', '.join(map(repr, dict.fromkeys(again.values())))}, too: taken once")
@@ -354,6 +355,7 @@ def _with_data(text, mols):
     "SMILES with what drawings say of their atoms in words, such as a salt, as CXSMILES"
     groups = (g for m in mols for g in rdkit_modules()[0].GetMolSubstanceGroups(m))
     said = (g.GetPropsAsDict() for g in groups if g.GetProp("TYPE") == "DAT")
+    said = (o for o in said if "".join(o.get("DATAFIELDS", [])).strip())
     more = ",".join("SgD:0:{}:{}::::".format(*(re.sub(r"[|:;,\s]+", " ", o) for o in (
         str(o.get("FIELDNAME", "")), " ".join(o.get("DATAFIELDS", []))))) for o in said)
     if not more: return text

@@ -24,7 +24,7 @@ from typing import Any, Callable, Iterable, NamedTuple
 import numpy as np
 
 from .whole_files import is_none, jsonable
-from ..theory.checks import check_one_table, warn_caller
+from ..theory.checks import check_columns, check_one_table, warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -209,7 +209,7 @@ def csv_header(lines, separator, before=0):
     if isinstance(header, BadRow): raise ValueError(f"the header is {header}")
     check_text(",".join(header)) # as of a workbook
     check_once(header := _column_names(header))
-    if all(re.fullmatch("'.*'", c) for c in header): raise ValueError(
+    if len(header) > 1 and all(re.fullmatch("'.*'", c) for c in header): raise ValueError(
         f"single quotes around the names of the header, as in {header[0]}: CSV takes "
         "double quotes, or none")
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1
@@ -444,7 +444,9 @@ def table_rows(
     if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
         data = _columns_of(data)
     check_one_table(data)
-    data = rows_of(data) if isinstance(data, Mapping) else data
+    if isinstance(data, Mapping):
+        check_columns(data)
+        data = rows_of(data)
     if isinstance(data, (list, tuple)) and all(isinstance(r, Mapping) for r in data):
         warn_glued("row", rows := list(enumerate(data)))
         return "row", rows

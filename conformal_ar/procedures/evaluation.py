@@ -8,8 +8,6 @@ __all__ = ['Evaluation', 'evaluate_sets']
 # %% ../../nbs/procedures/07_evaluation.ipynb #f08e1391
 import math
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Callable, Sequence
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #027db748
@@ -84,15 +82,15 @@ class Evaluation:
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e48
 def _warn_near(sets, targets, covered):
     "Warn of targets that are not among the members of their sets, but nearly"
-    some = ((t, s.near(t)) for s, target, c in zip(sets, targets, covered)
-            if not c and isinstance(s, ClassSet)
-            for t in ([target] if isinstance(target, str) else target or ()) if t)
-    for what, near in groupby(sorted((m[1], t, m[0]) for t, m in some if m),
-                              key=itemgetter(0)):
-        _, target, member = (near := [*near])[0]
-        warn_caller(f"{len(near)} of {len(sets)} targets are not in their sets, which "
-            f"hold what differs in {what} alone, such as {target!r:.80}, where there "
-            f"is {member!r:.80}")
+    found = []
+    for s, target in ((s, t) for s, t, c in zip(sets, targets, covered) if not c):
+        texts = [target] if isinstance(target, str) else target or ()
+        near = ((t, s.near(t)) for t in texts if t and isinstance(s, ClassSet))
+        found += [(m[1], t, m[0]) for t, m in near if m][:1]
+    for what in dict.fromkeys(o[0] for o in found):
+        n, (_, text, member) = len(own := [o for o in found if o[0] == what]), own[0]
+        warn_caller(f"targets that no set holds, but what differs in {what} alone: {n} of "
+                    f"{len(sets)}, such as {text!r:.80}, where there is {member!r:.80}")
 
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49

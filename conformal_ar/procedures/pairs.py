@@ -38,6 +38,7 @@ def _columns(table):
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
+    check_columns({name: table[name] for name in ("input", "target")})
     warn_glued("row", _frame_rows(table, known))
     return [list(table[name]) for name in ("input", "target")]
 

@@ -115,9 +115,9 @@ def remove_maps(smiles:str)->str: # The same molecules, in the same order
 def read_molecule(smiles:str):
     "RDKit's molecule of `smiles`, None if it cannot be read or is not in ASCII"
     # RDKit drops a first letter of others, and takes what is behind a space for a name
-    whole, (Chem, rdBase) = len(smiles.split()) < 2, rdkit_modules()
-    plain = smiles*(whole and smiles.isascii()) or "("
-    with rdBase.BlockLogs(): return Chem.MolFromSmiles(plain)
+    plain = smiles*(smiles.isascii() and len(smiles.split()) < 2)
+    Chem, rdBase = rdkit_modules()
+    with rdBase.BlockLogs(): return Chem.MolFromSmiles(plain or "(")
 
 def canonical_molecule(smiles:str):
     "RDKit's one spelling of `smiles` (no dots, no maps); None if unreadable or empty"

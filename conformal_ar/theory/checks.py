@@ -60,13 +60,14 @@ def check_columns(columns:Mapping): # Name to values
     "`ValueError` where the rows of columns are in doubt: sets, masks, labels, indices"
     first = "", None
     for name, v in columns.items():
+        if type(v) in (list, tuple, np.ndarray): continue # of these all is known
         if isinstance(v, (set, frozenset)): raise ValueError(
-            f"{name} are a set, which has no order: give a list")
+            f"{name!r} is a set, which has no order: give a list")
         if isinstance(v, Mapping): raise ValueError(
-            f"{name} are a dictionary, as of df.to_dict(): give the DataFrame, or what "
+            f"{name!r} is a dictionary, as of df.to_dict(): give the DataFrame, or what "
             "df.to_dict('list') gives")
         if np.ma.is_masked(v): raise ValueError(
-            f"{name} have {np.ma.count_masked(v)} masked cells: leave their rows out")
+            f"{np.ma.count_masked(v)} cells of {name!r} are masked: leave their rows out")
         index = getattr(v, "index", None) # of pandas
         same = getattr(index, "equals", None)
         if same and first[1] is None: first = name, index
@@ -83,7 +84,6 @@ def check_one_table(data:Any): # Perhaps tables by name, as the splits of a Data
              or hasattr(o, "columns")]
     if names: raise ValueError(f"these are tables by name, {', '.join(names)}: give "
                                f"one of them, such as data[{names[0]!r}]")
-    check_columns(dict(items))
 
 
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d0
@@ -93,7 +93,9 @@ def check_scores(
 )->np.ndarray: # The scores as float64
     "Scores as a float64 array; `ValueError` for a wrong shape, no scores, or NaN"
     check_columns(dict(scores=scores))
-    scores = np.asarray(scores, dtype=np.float64)
+    try: scores = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as e: raise type(e)(
+        f"scores must be numbers, in columns of one length: {e}") from None
     want = "[n]" if ndim == 1 else "[n, steps]"
     if scores.ndim != ndim:
         raise ValueError(f"scores must have shape {want}; got {scores.shape}")
@@ -226,8 +228,7 @@ def plain_text(text:str)->str:
 def _alike(text):
     "A `text` without what hardly tells it apart: case, and how a number is written"
     plain = plain_text(text).casefold()
-    try: return Decimal(plain).normalize()
-    except ArithmeticError: return plain
+    return re.sub(r"(?a)^([+-]?\d+)\.0*$|^([+-]?\d+\.\d*[1-9])0+$", r"\1\2", plain)
 
 
 # %% ../../nbs/theory/06_checks.ipynb #alike0a0
