@@ -198,8 +198,8 @@ def _coverage_fit(self:SampledSets, table, drawn):
         n, out, k = len(rows), int(np.isneginf(best[rows]).sum()), level.guarantee.k
         said = (f"{out} of {n} calibration inputs have no acceptable answer among "
                 f"their draws, and {k - 1} may be missed: at most a coverage of "
-                f"{(n - out)/(n + 1):.3f} is feasible. More draws find more; answers must "
-                "equal references, or right= compares them; abstain=True lets sets say so")
+                f"{(n - out)/(n + 1):.3f} is feasible. More draws find more; right= "
+                "compares texts that are not equal; abstain=True lets a set say so")
         if level.threshold == -np.inf: raise ValueError(said)
         if out and wilson_upper(out, n) >= k: warn_caller(
             f"{of}{said}; chance alone may have kept this calibration from being "

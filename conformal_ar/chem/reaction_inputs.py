@@ -26,9 +26,9 @@ from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
          r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|o/n")
 _word = (r"(abs|anhyd(rous)?|aq(ueous)?|argon|atmosphere|balloon|[ck]at|"
-         r"conc(entrated)?|degassed|dispersion|dry|dust|excess|fuming|gas|glacial|metal|"
-         r"(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat(urated)?|sol(utio)?n|"
-         r"solid|turnings|wet)\b")
+         r"conc(entrated)?|degassed|dispersion|dry|dust|excess|fuming|gas|glacial|"
+         r"metal|(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat(urated)?|"
+         r"sol(utio)?n|solid|turnings|wet)\b")
 _amount = fr"\([^()]*({_unit}|(?<![a-z]){_word})[^()]*\)"
 _aside = re.compile( # amounts, concentrations, grades and the like
     fr"{_amount}|\s\([gls]\)|(?<![a-z\d])(?:[\d.,]*({_unit})|\d\s*(?=h2o)|{_word})",
@@ -45,7 +45,8 @@ _symbols = """
     Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La
     Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U
 """.split()
-_formula = re.compile(f"(?!.*Co3)(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+") # in lower case, too
+_formula = re.compile( # with a small letter, but for carbonates
+    f"(?!.*Co3)(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+")
 
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4007
@@ -83,7 +84,7 @@ def _by_name(part):
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665f
 def _inside(part):
-    "SMILES of what stands in brackets beside amounts, by text, and what of it is unknown"
+    "SMILES by text of what stands in brackets beside amounts, and what is unknown"
     own, found, odd = {*(_by_name(part) or "").split(".")}, {}, []
     for o in re.finditer(_amount, part, re.I):
         for one in re.split(r"[;+]\s*|,\s+", o[0].strip("()")): # not N,N- and 1,4-
@@ -109,6 +110,12 @@ _none = re.compile(r"(?i)(?<![\w.,:%–-])0?([.,]0*)?(?<=[0.,])\s*(eq|equiv(alen
 def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112ab
+def _parts(source):
+    "Parts of a mixture; abbreviations and numbers keep their dots"
+    text = re.sub(r"(?i)\b(abs|aq|[ck]at|conc|eq|equiv|sat|wt)\.(?!\w)", r"\1", source)
+    text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
+    return [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
+
 def _unused(parts):
     "Parts of which 0 is used, as in a control, also where 0 eq stands behind a comma"
     some = re.compile(fr"(?<![a-z\d])[\d.,]*({_unit})", re.I)
@@ -120,10 +127,7 @@ def _unused(parts):
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112a9
 def read_names(source:str)->tuple: # With SMILES in place; notes on what was read
     "A mixture, `source`, in which common reagents may stand by name"
-    source = _gases(source)
-    text = re.sub(r"(?i)\b(abs|aq|[ck]at|conc|eq|equiv|sat|wt)\.(?!\w)", r"\1", source)
-    text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
-    parts = [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
+    parts = _parts(source := _gases(source))
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
     inside = {p: _inside(p) for p in named}
     left = [p for p in parts if p not in named and _sieves.fullmatch(p)]
@@ -232,15 +236,19 @@ _feature = (r"\$|\((?:-?[\d.]*,|\))|[&^]|[A-Za-z]{1,3}\d*:[\d;:]|(?:RG|LOG|SgD?|
             r"atomProp):|r\s*(?=[,|])") # that CXSMILES begin with
 _extensions = re.compile(fr"\s+\|(\s*(?:{_feature})[^|]*|\s*)\|\s*(?:\.|$)")
 
+def _check_bars(text):
+    "`BadReaction` where a `text` ends with bars that hold something else"
+    if re.search(r"\s\|.*\|$", text): raise BadReaction(
+        f"{text!r:.60} has bars, but no CXSMILES between them: between molecules write "
+        "a dot")
+
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1f0
 def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
     if text.startswith(UNREAD): raise BadReaction(text)
     cells, notes = _extensions.split(text.strip()), []
-    if odd := next((o for o in cells[::2] if re.search(r"\s\|.*\|$", o.strip())), None):
-        raise BadReaction(f"{odd!r:.60} has bars, but no CXSMILES between them: between "
-                          "molecules write a dot")
+    for o in cells[::2]: _check_bars(o.strip())
     for i, more in enumerate(cells[1::2]): # of what stands before it
         _check_extension(cells[2*i], more)
         mixed = re.findall(r"(?<![\w$])([&o]\d+):", more) # of both, or one of them

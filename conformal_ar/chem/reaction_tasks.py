@@ -33,6 +33,8 @@ else:
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e1
 STRUCTURES = ".rxn", ".rdf", ".sdf", ".sd", ".mol", ".mdl"
 
+
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e0
 _draw = "save it as SD or RXN file, or copy its structures as SMILES"
 FORMATS[:0] = [Format(*f) for f in (
     (".cdxml", rb"\s*(<\?xml.*)?<(!doctype )?cdxml", f"ChemDraw's CDXML: {_draw}"),
@@ -41,8 +43,9 @@ FORMATS[:0] = [Format(*f) for f in (
     (".ket", rb'\s*\{\s*"(root|header)"', f"Ketcher's KET: {_draw}"),
     (".dwar", rb"<datawarrior-fileinfo>",
      "DataWarrior's own: save it there as SD file, or as tab-delimited text"),
-    (".pbtxt .pb", rb"(\s*(#|\w+:)[^\n]*\n)*\s*(reactions|identifiers|inputs|components) *\{",
-     "a message of protobuf, as of the Open Reaction Database: write one SMILES a line"),
+    (".pbtxt .pb",
+     rb"(\s*(#|\w+:)[^\n]*\n)*\s*(reactions|identifiers|inputs|components) *\{",
+     "a message of protobuf, as of the Open Reaction Database: write a SMILES a line"),
     (".skc .tgf .sk2 .chm", rb"MDL.{0,3}ISIS", f"a drawing: {_draw}"),
     (".mol2 .mae .pdb .cif .xyz",
      rb"(\s*#[^\n]*\n)*\s*@<TRIPOS>|HETATM|ATOM  |HEADER  |COMPND  "

@@ -245,8 +245,8 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     notes += [f"the list in {c!r} is judged as one mixture; in a column candidate or "
               "target as several products" for c in mixed]
     taken = _joined(cells) == x.text
-    notes += [f"{x.columns[c]} in {c!r} is no molecule, and left out; a column of amounts "
-              "has a unit, as in Base (eq)" for c in x.columns
+    notes += [f"{x.columns[c]} in {c!r} is no molecule, and left out; a column of "
+              "amounts has a unit, as in Base (eq)" for c in x.columns
               if taken and _is_number(c, x.columns[c])]
     if again and taken: notes.append(
         f"what is in {', '.join(map(repr, again))} is in "

@@ -367,7 +367,6 @@ def parts(device:str, small:bool)->dict: # Name to place in the results and rows
     "What is measured on a `device`, with `small` sizes or those of the page"
     sizes, n = (SMALL, 40) if small else (SIZES, 20_000)
     batches, steps = ((1, 4), 3) if small else ((1, 16, 64, 256), 200)
-    smiles = "pocket" if small else "paper"
     def beside(kind): return lambda: beside_generate(kind, sizes[kind], device, batches)
     found = dict(
         t5=("beside", beside("t5")), llama=("beside", beside("llama")),
@@ -378,7 +377,7 @@ def parts(device:str, small:bool)->dict: # Name to place in the results and rows
         procedures=("procedures", lambda: both_procedures(
             sizes["t5"], device, max(80, n//10))),
         paper=("paper", lambda: paper_hours(sizes["t5"], device, steps, _reactions(),
-                                            SMILES_PRESETS[smiles])))
+                                            SMILES_PRESETS["pocket"*small or "paper"])))
     if torch.device(device).type != "cuda": del found["busy"]
     return found
 

@@ -209,7 +209,8 @@ def csv_header(lines, separator, before=0):
     if isinstance(header, BadRow): raise ValueError(f"the header is {header}")
     check_text(",".join(header)) # as of a workbook
     check_once(header := _column_names(header))
-    if len(header) > 1 and all(re.fullmatch("'.*'", c) for c in header): raise ValueError(
+    quoted = [c for c in header if re.fullmatch("'.*'", c)]
+    if quoted == header and len(header) > 1: raise ValueError(
         f"single quotes around the names of the header, as in {header[0]}: CSV takes "
         "double quotes, or none")
     return header, before + next(rows, (len(lines) - before + 1, None))[0] - 1

@@ -89,8 +89,9 @@ def _warn_near(sets, targets, covered):
         found += [(m[1], t, m[0]) for t, m in near if m][:1]
     for what in dict.fromkeys(o[0] for o in found):
         n, (_, text, member) = len(own := [o for o in found if o[0] == what]), own[0]
-        warn_caller(f"targets that no set holds, but what differs in {what} alone: {n} of "
-                    f"{len(sets)}, such as {text!r:.80}, where there is {member!r:.80}")
+        warn_caller(
+            f"targets that no set holds, but what differs in {what} alone: {n} of "
+            f"{len(sets)}, such as {text!r:.80}, where there is {member!r:.80}")
 
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49

@@ -273,8 +273,8 @@ def _say_unbounded(cp, label, fits, ranks, groups):
             f"{cp.why_missed()[1]}, or guarantee less: {feasible:.4f} is feasible "
             "(found on these scores: recalibrate on others to guarantee it)")
     if cp.strict: raise ValueError(said)
-    end = "."*(said[-1] != "?")
-    warn_caller(f"{said}{end} As it is, every set holds everything: an abstention")
+    if said[-1] != "?": said += "."
+    warn_caller(f"{said} As it is, every set holds everything: an abstention")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a54013
 def _near_limit(scores, ranks):

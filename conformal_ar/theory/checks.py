@@ -64,10 +64,11 @@ def check_columns(columns:Mapping): # Name to values
         if isinstance(v, (set, frozenset)): raise ValueError(
             f"{name!r} is a set, which has no order: give a list")
         if isinstance(v, Mapping): raise ValueError(
-            f"{name!r} is a dictionary, as of df.to_dict(): give the DataFrame, or what "
-            "df.to_dict('list') gives")
+            f"{name!r} is a dictionary, as of df.to_dict(): give the DataFrame, or "
+            "what df.to_dict('list') gives")
         if np.ma.is_masked(v): raise ValueError(
-            f"{np.ma.count_masked(v)} cells of {name!r} are masked: leave their rows out")
+            f"{np.ma.count_masked(v)} cells of {name!r} are masked: leave out their "
+            "rows")
         index = getattr(v, "index", None) # of pandas
         same = getattr(index, "equals", None)
         if same and first[1] is None: first = name, index
@@ -86,16 +87,21 @@ def check_one_table(data:Any): # Perhaps tables by name, as the splits of a Data
                                f"one of them, such as data[{names[0]!r}]")
 
 
+# %% ../../nbs/theory/06_checks.ipynb #9bd7b6d1
+def _floats(scores):
+    check_columns(dict(scores=scores))
+    try: return np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as e: raise type(e)(
+        f"scores must be numbers, in columns of one length: {e}") from None
+
+
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d0
 def check_scores(
     scores:np.ndarray, # Calibration scores, array-like
     ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
 )->np.ndarray: # The scores as float64
     "Scores as a float64 array; `ValueError` for a wrong shape, no scores, or NaN"
-    check_columns(dict(scores=scores))
-    try: scores = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as e: raise type(e)(
-        f"scores must be numbers, in columns of one length: {e}") from None
+    scores = _floats(scores)
     want = "[n]" if ndim == 1 else "[n, steps]"
     if scores.ndim != ndim:
         raise ValueError(f"scores must have shape {want}; got {scores.shape}")
