@@ -74,12 +74,11 @@ class SampledSets(AnswerCalibration):
             raise ValueError("floors= and sames= go with a coverage, not with group=")
         if draws is None and generate is not None: draws = 20
         self.draws = None if draws is None else check_count(draws, "draws")
-        self.batch = check_count(batch, "batch")
+        self.batch, self.seed = check_count(batch, "batch"), check_count(seed, "seed", 0)
         self.generate, self.right, self.same, self.group = generate, right, same, group
         self.coverage, self.risk, self.loss, self.rule = coverage, risk, loss, rule
         self.confidence, self.floor, self.abstain = confidence, floor, bool(abstain)
         self.floors, self.sames, self.had = floors, sames, had
-        self.seed = check_count(seed, "seed", 0)
 
 # %% ../../nbs/answers/02_samples.ipynb #fbcb7870
 @patch
@@ -131,7 +130,8 @@ def reference_values(self:SampledSets,
                      for r in known]
             if not any(o.any() for o in match): missed += product(texts, known)
         found.append(np.array([value[m].max(initial=-np.inf) for m in match]))
-    if self.right is None: warn_near(missed)
+    if self.right is None: warn_near(missed, none=not any(
+        (v > -np.inf).any() for v in found))
     return found
 
 # %% ../../nbs/answers/02_samples.ipynb #1530b37a

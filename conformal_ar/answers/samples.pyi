@@ -17,8 +17,6 @@ class SampledSets(AnswerCalibration):
     most: Incomplete
     shares: Incomplete
     draws: Incomplete
-    batch: Incomplete
-    seed: Incomplete
     def __init__(self, generate: Callable | None = None, *, coverage: float | None = None, alpha: float | None = None, risk: float | dict | None = None, loss: str | Callable = 'missed', confidence: float | None = None, rule: str = 'count', draws: int | None = None, right: Callable | None = None, same: Callable | None = None, sames: Sequence | None = None, floor: float | None = None, floors: Sequence | None = None, abstain: bool = False, group: Callable | str | None = None, batch: int = 1, seed: int = 0, had: Sequence | None = None) -> None:
         """generate: From inputs, n and seeds: n texts each
         coverage: Probability of an acceptable answer, in (0, 1)

@@ -81,7 +81,8 @@ def read_reactions(path:str|Path)->list: # (line number, (source, target, name))
         try: text, _ = plain_smiles(text)
         except ValueError as e: raise at(path, line, e) from None
         try: left, middle, right = map(str.strip, sides(text))
-        except ValueError: left, right = "", ""
+        except ValueError as e:
+            raise at(path, line, f"not of the form REACTANTS>>PRODUCT: {e}") from None
         if not (right or text.endswith(">")) and text: # refused as a target
             raise at(path, line, "not of the form REACTANTS>>PRODUCT")
         flask = ".".join(filter(None, (left, middle)))

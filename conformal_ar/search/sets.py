@@ -51,7 +51,9 @@ class PredictionSet:
     def __len__(self): return len(self.texts)
     def __getitem__(self, i): return self.texts[i]
     def __iter__(self): return iter(self.texts)
-    def __contains__(self, text): return self.line_of(text) is not None
+    def __contains__(self, text):
+        if isinstance(text, str): return self.line_of(text) is not None
+        raise TypeError(f"members are texts, not {type(text).__name__}: {text!r:.60}")
     def __eq__(self, other):
         return isinstance(other, PredictionSet) and self.asdict() == other.asdict()
 

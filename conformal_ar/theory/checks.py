@@ -234,6 +234,8 @@ def plain_text(text:str)->str:
 def _alike(text):
     "A `text` without what hardly tells it apart: case, and how a number is written"
     plain = plain_text(text).casefold()
+    if re.fullmatch(r"(?a)[+-]?\d{1,3}(,\d{3})+(\.\d*)?", plain):
+        plain = plain.replace(",", "")
     return re.sub(r"(?a)^([+-]?\d+)\.0*$|^([+-]?\d+\.\d*[1-9])0+$", r"\1\2", plain)
 
 
@@ -242,10 +244,14 @@ def warn_near(
     pairs:Iterable,            # Of an answer, and what it is compared with
     other:str="the reference", # What that is
     option:str="right=",       # What compares them
+    none:bool=False,           # Does no answer equal a reference?
 ):
     "Warn of pairs that differ in no more than case and what nobody sees"
-    near = [(a, r) for a, r in dict.fromkeys(pairs) if a != r
-            and _alike(a) == _alike(r)]
+    pairs = [*dict.fromkeys(pairs)]
+    near = [(a, r) for a, r in pairs if a != r and _alike(a) == _alike(r)]
+    if none and pairs and not near: warn_caller(
+        "none of the answers equals a reference, such as {!r:.60} and {!r:.60}: right= "
+        "compares them, or write references as answers are".format(*pairs[0]))
     if near: warn_caller("{!r:.60} and {} {!r:.60} differ in case, spaces, codes of "
         "letters, or how a number is written, alone ({:,} such): they count as "
         "different, unless {} says otherwise".format(
