@@ -74,11 +74,11 @@ class SampledSets(AnswerCalibration):
             raise ValueError("floors= and sames= go with a coverage, not with group=")
         if draws is None and generate is not None: draws = 20
         self.draws = None if draws is None else check_count(draws, "draws")
-        self.batch, self.seed = check_count(batch, "batch"), check_count(seed, "seed", 0)
+        self.batch, self.had = check_count(batch, "batch"), had
         self.generate, self.right, self.same, self.group = generate, right, same, group
         self.coverage, self.risk, self.loss, self.rule = coverage, risk, loss, rule
         self.confidence, self.floor, self.abstain = confidence, floor, bool(abstain)
-        self.floors, self.sames, self.had = floors, sames, had
+        self.floors, self.sames, self.seed = floors, sames, check_count(seed, "seed", 0)
 
 # %% ../../nbs/answers/02_samples.ipynb #fbcb7870
 @patch

@@ -77,8 +77,9 @@ def read_pairs(
 )->tuple[Sequence, Any]: # [N] inputs; [N] lists of texts, or the tensor
     "Inputs and targets from sequences or a table; `ValueError` if their numbers differ"
     if targets is None: inputs, targets = _columns(inputs)
-    check_columns(dict(inputs=inputs, targets=targets))
+    columns = dict(inputs=inputs, targets=targets)
     inputs = check_inputs(inputs)
+    check_columns(columns)
     if not isinstance(targets, torch.Tensor):
         given = check_inputs(targets, "targets")
         warn_cells(given, "target")
