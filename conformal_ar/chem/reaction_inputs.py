@@ -24,7 +24,8 @@ from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
-         r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|o/n")
+         r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|"
+         r"(?<!\[)\b\d{2,3} ?c(?![a-z\d])|o/n")
 _word = (r"(abs|anhyd(rous)?|aq(ueous)?|argon|atmosphere|balloon|[ck]at|"
          r"conc(entrated)?|degassed|dispersion|dry|dust|excess|fuming|gas|glacial|"
          r"metal|(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat(urated)?|"
@@ -113,6 +114,7 @@ def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "ox
 def _parts(source):
     "Parts of a mixture; abbreviations and numbers keep their dots"
     text = re.sub(r"(?i)\b(abs|aq|[ck]at|conc|eq|equiv|sat|wt)\.(?!\w)", r"\1", source)
+    text = re.sub(r"(?i)\br\. ?t\.?(?!\w)", "rt", text)
     text = re.sub(r"(?<![^\s(.;])(\d+)\.(\d)", r"\1\0\2", re.sub(" +", " ", text))
     return [part.replace("\0", ".") for part in MIXED.split(text)[::2]]
 

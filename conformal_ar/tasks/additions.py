@@ -80,8 +80,7 @@ def distinct_pairs(
     "Shuffle, keep the first pair of each key, and shuffle what is kept"
     rng = np.random.default_rng((seed, 1)) # not the generator's own stream
     pairs = rng.permutation(pairs)
-    first = np.unique(pair_key(pairs), return_index=True)[1]
-    return rng.permutation(pairs[first])
+    return rng.permutation(pairs[np.unique(pair_key(pairs), return_index=True)[1]])
 
 # %% ../../nbs/tasks/01_additions.ipynb #4e3cf7e6
 def split_pairs(

@@ -115,9 +115,8 @@ def remove_maps(smiles:str)->str: # The same molecules, in the same order
 def read_molecule(smiles:str):
     "RDKit's molecule of `smiles`, None if it cannot be read or is not in ASCII"
     # RDKit drops a first letter of others, and takes what is behind a space for a name
-    plain = smiles*(smiles.isascii() and len(smiles.split()) < 2)
-    Chem, rdBase = rdkit_modules()
-    with rdBase.BlockLogs(): return Chem.MolFromSmiles(plain or "(")
+    plain = smiles*(smiles.isascii() and len(smiles.split()) < 2) or "("
+    with rdkit_modules()[1].BlockLogs(): return rdkit_modules()[0].MolFromSmiles(plain)
 
 def canonical_molecule(smiles:str):
     "RDKit's one spelling of `smiles` (no dots, no maps); None if unreadable or empty"

@@ -262,6 +262,9 @@ class AdditionsTask(Task):
         return text, [f"read as {text}"]*(text != x.text) + [
             f"the generator draws no sums of {m} and {n} digits"]*odd
 
+    def spell_target(self, typed, clean, target, **options): # +007 is 7
+        return re.sub(r"(?a)^\s*\+?0*(\d+)\s*$", r"\1", target)
+
     def clean(self, model:"Autoregressor")->"Autoregressor":
         from conformal_ar.hf.masks import CleanInputs
         if isinstance(model, CleanInputs): return model
