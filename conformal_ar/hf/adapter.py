@@ -329,7 +329,8 @@ def _size_needed(path):
 def check_folder(folder:str|Path): # Of a model
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
     Also for weights twice, and for an adapter beside whole weights or on another"""
-    files, whole = sorted(Path(folder).iterdir()), "model.safetensors"
+    files = sorted(path for path in Path(folder).iterdir() if path.name[:2] != "._")
+    whole = "model.safetensors" # and what macOS writes beside files is none
     for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
         if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
     names = {path.name for path in files}
@@ -349,7 +350,7 @@ def check_folder(folder:str|Path): # Of a model
             f"{folder} has an adapter of {base}, itself an adapter of {under}: merge "
             "the lower one, and name what comes of it in adapter_config.json")
     for path in files:
-        if path.suffix not in (".safetensors", ".json", ".model"): continue
+        if path.suffix not in (".safetensors", ".json", ".model", ".bin"): continue
         if not path.exists(): raise OSError(
             f"{path} is a link to a file that is not there: copy the file itself")
         with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
@@ -385,7 +386,8 @@ def check_loaded(
         f"{name}: its weights are quantised, {packed!r:.60}, in a way that the "
         "library does not know or config.json does not say: save them unpacked, by "
         "what packed them")
-    why = "does its configuration name too few layers?"
+    why = ("does its configuration name too few layers, or is it of another kind, as "
+           "one that classifies?")
     if adapter: why = ("does adapter_config.json name other target_modules or layers? "
                        "Load it by peft, and save what merge_and_unload() gives")
     if others and not missing:
