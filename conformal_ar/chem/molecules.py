@@ -56,22 +56,14 @@ def without_salts(smiles:str)->str|None: # Canonical SMILES; None when it is not
 
 # %% ../../nbs/chem/07_molecules.ipynb #caea574e
 @lru_cache(maxsize=200_000)
-def _inchi(smiles:str)->str: # `smiles` themselves where there is none
-    "The standard InChI"
-    Chem, rdBase = rdkit_modules()
-    if (mol := read_molecule(smiles)) is None: return smiles
-    with rdBase.BlockLogs(): return Chem.MolToInchi(mol) or smiles
-
-@lru_cache(maxsize=200_000)
 def by_inchi(smiles:str)->str|None: # Of its InChI, or of itself if that is not read
     "The canonical SMILES that all `smiles` with the same standard InChI share"
     def back(mol):
-        found = Chem.MolFromInchi(_inchi(Chem.MolToSmiles(mol)))
+        found = Chem.MolFromInchi(Chem.MolToInchi(mol))
         return None if found is None or odd(found) > odd(mol) else found # metals
     def odd(mol): return sum(a.GetNumRadicalElectrons() for a in mol.GetAtoms())
     Chem, _ = rdkit_modules()
     return _form(smiles, back)
-
 
 # %% ../../nbs/chem/07_molecules.ipynb #3b323d79
 class MoleculeSet(ClassSet):
@@ -105,6 +97,13 @@ def same_product(self:MoleculeSet, i:int)->int|None: # None: there is none
                  if same_but_for_pieces(text, self.keys[i])), None)
 
 # %% ../../nbs/chem/07_molecules.ipynb #93a5edbf
+@lru_cache(maxsize=200_000)
+def _inchi(smiles:str)->str: # `smiles` themselves where there is none
+    "The standard InChI"
+    Chem, rdBase = rdkit_modules()
+    if (mol := read_molecule(smiles)) is None: return smiles
+    with rdBase.BlockLogs(): return Chem.MolToInchi(mol) or smiles
+
 def _flat(smiles):
     mol = read_molecule(smiles)
     return smiles if mol is None else canonical(
@@ -120,9 +119,8 @@ def near(self:MoleculeSet, text:str)->tuple|None: # And in what they differ
     drawn = [k for i, k in enumerate(self.keys[:50])
              if self.open is None or not self.open[i]]
     for what, form in _nearly.items():
-        found = [k for k in drawn if form(k) == form(text)]
-        if found: return found[0], what
-
+        own = form(text)
+        if found := [k for k in drawn if form(k) == own]: return found[0], what
 
 # %% ../../nbs/chem/07_molecules.ipynb #0330da82
 def pieces_beside(

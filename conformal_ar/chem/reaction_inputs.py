@@ -41,14 +41,17 @@ def _bare(name):
     return re.sub(r"[\s-]|(?<=[\dNn]),(?=[\dNnOo])", "", _aside.sub("", name))
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4006
-_symbols = """
-    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn
-    Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La
-    Ce Pr Nd Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Th U
-""".split()
-_formula = re.compile( # with a small letter, but for carbonates
-    f"(?!.*Co3)(?=.*[a-z])(({'|'.join(_symbols)})\\d*)+")
+@cache
+def _symbols(last=118):
+    "Symbols of the elements up to this number"
+    table = rdkit_modules()[0].GetPeriodicTable()
+    return {table.GetElementSymbol(i) for i in range(1, last + 1)}
 
+@cache
+def _formulas():
+    "Formulas with a small letter, of what is not radioactive; no carbonates"
+    symbols = _symbols(92) - {*"Pm Po At Rn Fr Ra Ac Pa".split()}
+    return re.compile(f"(?!.*Co3)(?=.*[a-z])(({'|'.join(symbols)})\\d*)+")
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #05ac4007
 @cache
@@ -62,9 +65,8 @@ def _reagents():
 def _known(name):
     "SMILES of a reagent, or None; in another case than ours, unless a formula is so"
     (own, lower), name = _reagents(), _bare(name)
-    if name in own or len(name) < 3 or _formula.fullmatch(name): return own.get(name)
+    if name in own or len(name) < 3 or _formulas().fullmatch(name): return own.get(name)
     return lower.get(name.lower())
-
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665d
 MIXED = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\)|[^][]*\])")
@@ -84,20 +86,19 @@ def _by_name(part):
     return None if smiles else ".".join(found)
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665f
-def _inside(part):
+def _inside(part, smiles):
     "SMILES by text of what stands in brackets beside amounts, and what is unknown"
-    own, found, odd = {*(_by_name(part) or "").split(".")}, {}, []
+    own, found, odd = {*smiles.split(".")}, {}, [] # of the part itself
     for o in re.finditer(_amount, part, re.I):
         for one in re.split(r"[;+]\s*|,\s+", o[0].strip("()")): # not N,N- and 1,4-
             one = re.sub(r"(?i)\b(in|on|of|per|under|with|wrt|based|rel)\b.*", "", one)
             text = " ".join(_aside.sub(" ", one).strip(" .:/=~≈<>–-").split())
             none = re.match(r"\W*0[.,]?0*\s*%?\s", one)
-            if none or len(text) < 2 or text in _symbols: continue
-            smiles = _by_name(text) or canonical(text)
-            if smiles: found |= {} if {*smiles.split(".")} <= own else {text: smiles}
+            if none or len(text) < 2 or text in _symbols(): continue
+            more = _by_name(text) or canonical(text)
+            if more: found |= {} if {*more.split(".")} <= own else {text: more}
             elif re.search("[A-Z].*[A-Z\\d]", text): odd.append(text)
     return found, odd
-
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112aa
 _pressure = r"(gas|g\)|atmosphere|balloon|[\d.–-]+ *(atm|bar|psi|.?Pa))"
@@ -107,6 +108,8 @@ _sieves = re.compile(fr"(?i)(\w+ )?([345] *[åa]\W*)?{_sieve}(\W+[345] *[åa])?\
 
 _none = re.compile(r"(?i)(?<![\w.,:%–-])0?([.,]0*)?(?<=[0.,])\s*(eq|equiv(alents?)?|"
     r"m?mol|m?g|[mµμu]?l|drops?|((mol|wt|vol)\s*)?%)(?=\.?\s*([),;]|$))")
+
+_some = re.compile(fr"(?<![a-z\d])[\d.,]*({_unit})", re.I)
 
 def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
 
@@ -120,18 +123,16 @@ def _parts(source):
 
 def _unused(parts):
     "Parts of which 0 is used, as in a control, also where 0 eq stands behind a comma"
-    some = re.compile(fr"(?<![a-z\d])[\d.,]*({_unit})", re.I)
-    zero = [bool(_none.search(p)) and not some.search(_none.sub("", p)) for p in parts]
+    zero = [bool(_none.search(p)) and not _some.search(_none.sub("", p)) for p in parts]
     return [p for i, p in enumerate(parts) if zero[i] or (
         any(zero[i + 1:i + 2]) and not _bare(parts[i + 1]))]
-
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #09d112a9
 def read_names(source:str)->tuple: # With SMILES in place; notes on what was read
     "A mixture, `source`, in which common reagents may stand by name"
     parts = _parts(source := _gases(source))
     named = {p: smiles for p in parts if (smiles := _by_name(p))}
-    inside = {p: _inside(p) for p in named}
+    inside = {p: _inside(p, smiles) for p, smiles in named.items()}
     left = [p for p in parts if p not in named and _sieves.fullmatch(p)]
     left += [*_unused(parts), *chain(*(odd for _, odd in inside.values()))]
     if not named and not left: return source, []
@@ -244,7 +245,6 @@ def _check_bars(text):
         f"{text!r:.60} has bars, but no CXSMILES between them: between molecules write "
         "a dot")
 
-
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1f0
 def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
@@ -294,12 +294,10 @@ def _fault(text):
     for a, b in ("()", "[]"):
         m, n = text.count(a), text.count(b)
         if m != n: return f"{m} {a!r} but {n} {b!r}"
-    Chem, rdBase = rdkit_modules()
-    table, bare = Chem.GetPeriodicTable(), re.sub(r"\[[^]]*\]", "", text)
-    symbols = {table.GetElementSymbol(i) for i in range(1, 119)}
+    (Chem, rdBase), bare = rdkit_modules(), re.sub(r"\[[^]]*\]", "", text)
     inside = re.findall(r"\[\d*([A-Z][a-z]?)\w*\]", text)
     odd = re.search("[A-Za-z]", re.sub("[BCNOPSFIbcnops]|(?<=C)l|(?<=B)r", "", bare))
-    if odd or not {*inside} <= symbols: return _no_names
+    if odd or not {*inside} <= _symbols(): return _no_names
     rings = re.findall(r"%\d\d|\d", bare)
     odd = [t for t in rings if rings.count(t) % 2]
     if odd: return f"ring {odd[0]} is not closed"
@@ -383,7 +381,6 @@ def _check_colons(source):
         "an aromatic bond, as in O:C:O, outside a ring: draw single and double bonds, "
         "and between molecules write a dot")
 
-
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ea
 _no_metal = "H B C N O F Si P S Cl Ge As Se Br Te I".split()
 
@@ -399,7 +396,6 @@ def check_bonds(source:str):
                 "write charges, as in C[NH2+][B-](F)(F)F" if end == "B" else
                 "the arrow before a product is >>"))
     _check_colons(source)
-
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ee
 _groups = dict(Ac="acetyl", Am="amyl", Fm="fluorenylmethyl", Np="neopentyl",
@@ -477,7 +473,6 @@ def _axial(source):
     lost = any(a.GetDegree() == 2 and a.GetChiralTag() for a in mol.GetAtoms())
     return [AXIS]*lost
 
-
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #bb9086ec
 def _strays(source):
     "A note where / or \\ is at no double bond, and may divide two molecules, or none"
@@ -490,7 +485,6 @@ def _strays(source):
             for b in (mol.GetBonds() if mol else ()))
     return [f"{n} / or \\ at no double bond, read as single bonds: between molecules "
             "write a dot"]*bool(n)
-
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #a7c05702
 MOST_ATOMS = 150 # of a source in USPTO-MIT, hydrogens not counted

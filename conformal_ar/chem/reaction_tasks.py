@@ -33,8 +33,7 @@ else:
 # %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e1
 STRUCTURES = ".rxn", ".rdf", ".sdf", ".sd", ".mol", ".mdl"
 
-
-# %% ../../nbs/chem/13_reaction_tasks.ipynb #d16d55e0
+# %% ../../nbs/chem/13_reaction_tasks.ipynb #8ead0002
 _draw = "save it as SD or RXN file, or copy its structures as SMILES"
 FORMATS[:0] = [Format(*f) for f in (
     (".cdxml", rb"\s*(<\?xml.*)?<(!doctype )?cdxml", f"ChemDraw's CDXML: {_draw}"),

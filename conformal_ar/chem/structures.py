@@ -122,7 +122,6 @@ def plain_names(row:dict)->dict: # Column to name
     return {c: _plain(c) for c, v in row.items()
             if not re.fullmatch(_number, str(v).strip().lower())}
 
-
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf4
 def role_columns(row:dict)->dict: # Column to a match, whose first group is the role
     "The columns of a `row` that have a role in a reaction"
@@ -135,7 +134,6 @@ def _mixture(parts):
     parts = [*parts]
     return next((o for o in parts if o.startswith(UNREAD)), ".".join(parts))
 
-
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbafb
 def cell_list(v)->list|None: # None for no list
     "The members of `v`, a list, or one that pandas or NumPy wrote as text"
@@ -147,7 +145,6 @@ def cell_list(v)->list|None: # None for no list
     except (ValueError, SyntaxError, TypeError): return None
     return [*found] if isinstance(found, (list, tuple)) else None
 
-
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbafc
 def cell_text(v):
     "A cell as text, empty where it says so; a list as a mixture"
@@ -157,7 +154,6 @@ def cell_text(v):
     text = re.sub(_nothing, "", str(v or "").strip())
     odd = re.match(r"<[\w.]+ object at 0x", text)
     return f"{UNREAD}{text!r:.60} is the name of an object of Python" if odd else text
-
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbaf6
 def named_too(row):
@@ -230,7 +226,6 @@ def _is_number(column, cell):
     molecule = not re.search(fr"[(\[](.*\W)?(amounts?|{_units})[)\]]", column.lower())
     return bool(molecule and _role.fullmatch(_plain(column)) and re.fullmatch(
         _number, str(cell).strip().lower()))
-
 
 # %% ../../nbs/chem/09_structures.ipynb #b254934e
 SEVERAL = r"(?i)\s*(candidate|target)" # columns whose lists are no mixture

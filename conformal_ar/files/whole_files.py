@@ -29,7 +29,6 @@ import numpy as np
 
 from ..theory.checks import check_columns
 
-
 # %% ../../nbs/files/00_whole_files.ipynb #54685dbf
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -502,16 +502,15 @@ def why_not_loaded(
         return f"it has no model.safetensors{''.join(other[:1])}"
     return f"it has no model.safetensors{PICKLED}"
 
-# %% ../../nbs/hf/01_adapter.ipynb #2509c4d4
+# %% ../../nbs/hf/01_adapter.ipynb #8ead0001
 def _check_head(name, model, says):
-    "Warn where weights lack the head that config.json, which `says` it, calls its own"
+    "Warn where weights lack the head that config.json, which `says` reads, has"
     head, own = model.get_output_embeddings(), model.get_input_embeddings()
     tied = head is not None and head.weight is own.weight
-    if tied and says.get("tie_word_embeddings") is False: warn_caller(
+    if tied and says().get("tie_word_embeddings") is False: warn_caller(
         f"{name}: config.json says that the head has weights of its own "
         "(tie_word_embeddings), but there are none, so that the library takes those of "
         "the embeddings: was the model saved without its head?")
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)
@@ -544,7 +543,7 @@ def from_pretrained(cls:HFModel,
     packed = getattr(model.config, "quantization_config", "")
     if getattr(model, "is_quantized", False): packed = ""
     check_loaded(name, found, bool(getattr(model, "peft_config", None)), packed)
-    _check_head(name, model, type(model.config).get_config_dict(
+    _check_head(name, model, lambda: type(model.config).get_config_dict(
         base_of(folder) or folder, **both)[0])
     tokenizer = read_tokenizer(folder, **both)
     return cls(model, tokenizer, device=device, **kwargs)

@@ -191,7 +191,6 @@ def _find_tokens(self:HFCausal):
     HFModel._find_tokens(self)
     chat_options(self.tokenizer, self.chat)
 
-
 # %% ../../nbs/hf/06_causal.ipynb #e1194cb4
 @patch
 def _ids(self:PromptTexts, texts, target=False):

@@ -148,7 +148,6 @@ def near_notes(s:PredictionSet, candidate:str)->list: # None, or one
     return [f"{candidate!r:.80} is not in the set; {m[0]!r:.80} is, and differs in "
             f"{m[1]} alone" for m in [s.near(candidate)] if m]
 
-
 # %% ../../nbs/jobs/01_batch_functions.ipynb #9cac5dc0
 class SetRecords:
     "Makes records for rows of a file, by a calibration that is loaded once"

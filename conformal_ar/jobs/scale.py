@@ -144,4 +144,3 @@ def _on_ray(writer, address, workers):
         compute=pool, num_cpus=1, num_gpus=1 if gpus else None)
     try: yield from done.iter_rows()
     except ray.exceptions.RayTaskError as e: raise e.cause from None # as it was there
-

@@ -93,7 +93,6 @@ def _warn_near(sets, targets, covered):
             f"targets that no set holds, but what differs in {what} alone: {n} of "
             f"{len(sets)}, such as {text!r:.80}, where there is {member!r:.80}")
 
-
 # %% ../../nbs/procedures/07_evaluation.ipynb #91ca2e49
 def evaluate_sets(
     sets:Sequence[PredictionSet],  # [n] one for each pair

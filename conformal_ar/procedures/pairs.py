@@ -56,7 +56,6 @@ def _by_column(table:Any)->Any:
     rows = isinstance(table, list) and table and all(isinstance(o, dict) for o in table)
     return {c: [row.get(c) for row in table] for c in table[0]} if rows else table
 
-
 # %% ../../nbs/procedures/00_pairs.ipynb #b0a58001
 def target_texts(i:int, target:str|list)->list:
     """The texts of `target`, number `i`, one or several; `TypeError` for what is none.

@@ -306,7 +306,6 @@ def _say_endless(cp, label, found):
         "bounds both; or are these not the targets of these inputs, spelt as the model "
         "writes them?")
 
-
 # %% ../../nbs/procedures/02_procedure.ipynb #bdc787e2
 @patch
 def calibrate_scores(self:Calibration,

@@ -76,7 +76,6 @@ def check_columns(columns:Mapping): # Name to values
             f"the index of {first[0]} is not that of {name}, and nothing aligns their "
             "rows: take both from one table, or give lists in one order")
 
-
 # %% ../../nbs/theory/06_checks.ipynb #0ne7ab1e
 def check_one_table(data:Any): # Perhaps tables by name, as the splits of a DatasetDict
     "`ValueError` for several tables, of which one is meant"
@@ -86,14 +85,12 @@ def check_one_table(data:Any): # Perhaps tables by name, as the splits of a Data
     if names: raise ValueError(f"these are tables by name, {', '.join(names)}: give "
                                f"one of them, such as data[{names[0]!r}]")
 
-
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d1
 def _floats(scores):
     check_columns(dict(scores=scores))
     try: return np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as e: raise type(e)(
         f"scores must be numbers, in columns of one length: {e}") from None
-
 
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d0
 def check_scores(
@@ -238,7 +235,6 @@ def _alike(text):
         plain = plain.replace(",", "")
     return re.sub(r"(?a)^([+-]?\d+)\.0*$|^([+-]?\d+\.\d*[1-9])0+$", r"\1\2", plain)
 
-
 # %% ../../nbs/theory/06_checks.ipynb #alike0a0
 def warn_near(
     pairs:Iterable,            # Of an answer, and what it is compared with
@@ -257,7 +253,6 @@ def warn_near(
         "different, unless {} says otherwise".format(
             near[0][0], other, near[0][1], len(near), option))
 
-
 # %% ../../nbs/theory/06_checks.ipynb #alike0a3
 def warn_alike(
     owner:Iterable, # The input of each draw
@@ -267,4 +262,3 @@ def warn_alike(
     first = {}
     warn_near(((first.setdefault((i, _alike(t)), t), t)
                for i, t in zip(owner, draws)), "another draw", "same=")
-
