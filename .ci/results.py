@@ -32,11 +32,8 @@ COMMANDS = { # of Python; they write nbs/results/*.json too, or what comes with 
     "demo": [DEMO], "additions": [[*SHIPPED, "additions"], DEMO, FIELD], "reactions": [[*SHIPPED, "reactions"], [*SHIPPED, "reactions-smiles"], HELD_OUT, SLOW],
     "benchmarks": [[*BENCH, f"nbs/results/benchmarks{name}.json", *options] for name, options in (
         ("", ["--scale", "0.7"]), ("_single", ["--only", "single", "--only", "engine", "--only", "rows", "--only", "edits", "--only", "startup"]), ("_scale", ["--only", "ray", "--only", "file"]))]}
-RUNS = { # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
-    "demo": [],
-    "additions": ["run_additions"],
-    "reactions": ["run_reactions"],
-    "benchmarks": []}
+RUNS = {"demo": [], "additions": ["run_additions"], "reactions": ["run_reactions"], "benchmarks": []} # they write nbs/results/*.json; each reads the model and the data alone, but for the demo's file in run_additions
+RAY = re.compile(r"\(raylet\)|core_worker\.cc|INFO util\.py") # what Ray says of its own
 
 def name_of(path): return re.sub(r"^\d\d_", "", path.stem)
 
@@ -67,6 +64,7 @@ def run_notebook(path):
     print(f"{path.name} ...", flush=True)
     client.execute()
     for c in skipped: c.metadata.tags.remove("skip-execution")
+    for c in (c for c in nb.cells if "outputs" in c): c.outputs = [o for o in c.outputs if not RAY.search(o.get("text", ""))]
     clean_nb(nb)
     whole = path.with_suffix(".new")
     whole.write_text(nbformat.writes(nb) + "\n", encoding="utf-8")
