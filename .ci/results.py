@@ -89,7 +89,7 @@ def main():
     args = parser.parse_args()
     paths, commands = chosen(args.names), [o for t in tasks_of(args.names) for o in COMMANDS[t]]
     if args.list: return print(*("python " + shlex.join(o) for o in commands), *(o.stem for o in paths), sep="\n")
-    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found",
+    os.environ |= {"PYTHONPATH": str(root), "PYTHONWARNINGS": "ignore:IProgress not found", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
                    "OMP_WAIT_POLICY": "PASSIVE"} # threads that spin are ruinous on busy cores
     for command in commands: subprocess.run([sys.executable, *command], cwd=root, check=True)
     for path in paths: run_notebook(path)
