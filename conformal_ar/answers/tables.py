@@ -72,7 +72,7 @@ def _answers_of(row, alone=False):
     "The answers of a row, as dictionaries; it may have none unless it stands alone"
     own = {c: row[c] for c in OF_ANSWERS if c in row}
     many = {c: list(v) for c, v in own.items() if isinstance(v, LISTS)}
-    if alone and not all(many.values()): raise ValueError("there is no answer")
+    if alone and [] in many.values(): raise ValueError("an empty list is no value")
     without = "answer" in own and not alone and all(map(_blank, own.values()))
     if not many: return [] if without else [own]
     if len({len(v) for v in many.values()}) > 1 or len(many) < len(own):

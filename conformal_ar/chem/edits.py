@@ -96,7 +96,8 @@ ALKALI = "Li", "Na", "K", "Rb", "Cs"
 def ionized(mol:"Mol")->"Mol":
     "RDKit's `mol`, alkali metals that are bound to O, S, N or a halogen as ions"
     if not any(a.GetSymbol() in ALKALI for a in mol_atoms(mol)): return mol
-    rw, ions = rdkit_modules()[0].RWMol(mol), ("O", "S", "N", "F", "Cl", "Br", "I")
+    Chem, rdBase = rdkit_modules()
+    rw, ions = Chem.RWMol(mol), ("O", "S", "N", "F", "Cl", "Br", "I")
     for b in mol.GetBonds():
         ends = b.GetBeginAtom(), b.GetEndAtom()
         metal, other = sorted(ends, key=lambda a: a.GetSymbol() not in ALKALI)
@@ -107,7 +108,7 @@ def ionized(mol:"Mol")->"Mol":
         kept = rw.GetAtomWithIdx(other.GetIdx())
         kept.SetFormalCharge(kept.GetFormalCharge() - (not said))
     if rw.GetNumBonds() == mol.GetNumBonds(): return mol
-    rdkit_modules()[0].SanitizeMol(rw)
+    with rdBase.BlockLogs(): Chem.SanitizeMol(rw) # its errors are ValueErrors
     return rw.GetMol()
 
 # %% ../../nbs/chem/01_edits.ipynb #1029d170

@@ -440,11 +440,9 @@ def as_ions(source:str)->tuple: # SMILES, and notes
                      for m in salts.split("."))
     def apart(m):
         if (mol := read_molecule(m[0])) is None: return m[0]
-        try:
-            with rdBase.BlockLogs(): ions = ionized(mol)
+        try: ions = ionized(mol)
         except ValueError: return m[0] # no ions that there are
-        return m[0] if ions is mol else Chem.MolToSmiles(ions)
-    Chem, rdBase = rdkit_modules()
+        return m[0] if ions is mol else rdkit_modules()[0].MolToSmiles(ions)
     salts = re.sub(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", apart, salts)
     new = [m for m in salts.split(".") if m not in source.split(".")]
     return salts, [f"read as ions: {'.'.join(new)}"]*bool(new)
