@@ -52,7 +52,7 @@ class LineWalk:
         return self.lines[np.arange(self.n), is_open.argmax(1)]
 
     def settle(self, i:np.ndarray, top:np.ndarray):
-        "Which inputs `i` [k] go on after their nodes `top` [k]; the others keep them"
+        "Stop inputs `i` [k] that are at their end once `top` [k] are expanded"
         self.going[i] = self.bar[i] < self.threshold[i]
 
     def follow(self, ids:np.ndarray): "What to note of fetched children of `ids` [R]"
