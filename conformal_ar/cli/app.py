@@ -7,17 +7,20 @@ __all__ = ['MOST_DRAWN', 'FIRST_DRAWN', 'MOST_LINES', 'LIST_SECONDS', 'Opened', 
            'open_calibration']
 
 # %% ../../nbs/cli/05_app.ipynb #e26ce6fa
+import gc
 import html
 import time
 import warnings
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
-from math import floor
+from math import floor, inf
 from pathlib import Path
 from threading import Lock
 from typing import Callable, NamedTuple
 from urllib.parse import urlencode
+
+from fastcore.basics import patch
 
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
 from .command_line import explain_error, guarantee_text, noted_options, opened_calibration, shortened, task_options
@@ -36,18 +39,6 @@ from ..theory.guarantee import coverage_band
 SECONDS = 30 # for one input: a set of ten takes less than one
 _one = Lock() # a model runs one search at a time
 
-@contextmanager
-def _time_limit(ar, seconds):
-    "An error where a search goes on for longer"
-    with _one:
-        extend, end = ar.extend, time.monotonic() + seconds
-        def limited(*args, **kwargs):
-            if time.monotonic() < end: return extend(*args, **kwargs)
-            raise ValueError(f"stopped after {seconds:g} seconds: try a lower coverage")
-        ar.extend = limited
-        try: yield
-        finally: del ar.extend
-
 # %% ../../nbs/cli/05_app.ipynb #192a0aa9
 class Opened:
     """A calibrated `cp` of a `task`: other coverages of an input need no search.
@@ -61,8 +52,22 @@ class Opened:
             "coverages")
         check_one_by_one(cp)
         self.cp, self.task, self.noted, self.tables = cp, task, noted, {}
+        self.seconds, self.end, extend = SECONDS, inf, cp.model.extend
+        def limited(*args, **kwargs):
+            if time.monotonic() < self.end: return extend(*args, **kwargs)
+            raise ValueError(f"stopped after {self.seconds:g} seconds: "
+                             "try a lower coverage")
+        cp.model.extend = limited # once: probe pairs are scored when a model changes
         others:dict = {o: True for o, of in task.options.items() if not of.of_inputs}
         task.prepare(cp, **others) # all that its tables may have
+
+    @contextmanager
+    def _time_limit(self, seconds):
+        "An error where a search goes on for longer"
+        with _one:
+            self.seconds, self.end = seconds, time.monotonic() + seconds
+            try: yield
+            finally: self.end = inf
 
     def reading(self,
         options:dict={}, # Name to bool: what is asked
@@ -87,25 +92,27 @@ class Opened:
         seconds:float=SECONDS, # Most that the search may take; else an error
     )->tuple: # As of judge
         "What the calibration says of a candidate"
-        with _time_limit(self.cp.model, seconds): return judge(self.cp, text, candidate)
+        with self._time_limit(seconds): return judge(self.cp, text, candidate)
 
-    def predict(self,
-        text:str,       # As the model knows it
-        coverage:float, # In (0, 1)
-        seconds:float=SECONDS, # Most that the search may take; else an error
-    )->PredictionSet:
-        "The set of a text"
-        if not isinstance(self.cp, Procedure): # answers that are taken or not
-            with _time_limit(self.cp.model, seconds): return self.cp.predict(text)
-        cp = at_coverage(self.cp, coverage)
-        reusable = cp.nested and not (cp.nonempty or cp.holds_all)
-        at, table = self.tables.get(text, (0, None))
-        if at < coverage or not reusable:
-            with _time_limit(cp.model, seconds): table = cp.search([text])
-            last = [*self.tables.items()][1 - self.most:]
-            self.tables = dict(last) | {text: (coverage, table)}
-        if reusable: table = cp.narrowed(table, [text])
-        return cp.sets(table, [text])[0]
+# %% ../../nbs/cli/05_app.ipynb #192a0aaa
+@patch
+def predict(self:Opened,
+    text:str,       # As the model knows it
+    coverage:float, # In (0, 1)
+    seconds:float=SECONDS, # Most that the search may take; else an error
+)->PredictionSet:
+    "The set of a text"
+    if not isinstance(self.cp, Procedure): # answers that are taken or not
+        with self._time_limit(seconds): return self.cp.predict(text)
+    cp = at_coverage(self.cp, coverage)
+    reusable = cp.nested and not (cp.nonempty or cp.holds_all)
+    at, table = self.tables.get(text, (0, None))
+    if at < coverage or not reusable:
+        with self._time_limit(seconds): table = cp.search([text])
+        last = [*self.tables.items()][1 - self.most:]
+        self.tables = dict(last) | {text: (coverage, table)}
+    if reusable: table = cp.narrowed(table, [text])
+    return cp.sets(table, [text])[0]
 
 # %% ../../nbs/cli/05_app.ipynb #b3578781
 def _band(cp, confidence=0.95):
@@ -328,6 +335,7 @@ def list_html(records, task, most=20):
 _first = ("candidate_in_set", "candidate_p_value", "candidate_rank", "text", "rank",
           "probability", "p_value", "error")
 
+# %% ../../nbs/cli/05_app.ipynb #9247407a
 def list_csv(records, path, task):
     "A list as CSV, separated as its file, with columns of that first, no empty ones"
     table = Path(path).suffix.lower() == ".csv"
@@ -428,7 +436,7 @@ def file_records(
     return worker.of_inputs(inputs, each)
 
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
-_kept = {} # (name, model, when the file was written) -> Opened
+_opening, _kept = Lock(), {} # (name, model) -> when it was written, Opened
 
 def open_calibration(name:str, model:str="")->Opened:
     "A calibration by `name`, opened once, on a `model`; `ValueError` for no folder"
@@ -436,7 +444,10 @@ def open_calibration(name:str, model:str="")->Opened:
     file = calibration_file(name)
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
-    key = name, model, stamp
-    if key not in _kept: _kept[key] = Opened(
-        *opened_calibration(name, model=model), noted_options(name))
-    return _kept[key]
+    key = name, model
+    with _opening: # a model is loaded once, and goes with its calibration
+        if _kept.get(key, [None])[0] != stamp:
+            if _kept.pop(key, None): gc.collect()
+            _kept[key] = stamp, Opened(
+                *opened_calibration(name, model=model), noted_options(name))
+        return _kept[key][1]

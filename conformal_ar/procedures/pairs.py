@@ -320,8 +320,13 @@ def check(self:Probe,
     rounding = max(self.rounding, _rounding(model, 0)) # files may say less
     _refuse_changed(apart, rounding, texts == self.texts,
                    self.encodes(model) or not self.encoded, self.rules in (None, rules))
-    self.rules, self.seen = rules, counters(model)
-    self.moving = frozenset(k for k, v in self.seen.items() if before.get(k, v) != v)
+    self.rules, now = rules, counters(model)
+    self.moving = frozenset(k for k, v in now.items() if before.get(k, v) != v)
+    self.seen = {k: v for k, v in now.items() if k not in self.moving}
+
+# %% ../../nbs/procedures/00_pairs.ipynb #ec2dc814
+@patch
+def __getstate__(self:Probe): return vars(self) | dict(seen=None) # addresses of here
 
 # %% ../../nbs/procedures/00_pairs.ipynb #b94dca87
 def _fingerprint(model):
@@ -370,10 +375,11 @@ def listen(self:Probe,
 _plain = (bool, int, float, str, type(None), torch.dtype, torch.device)
 
 def _settings(holder):
-    "Name to value of what is plain, to identity of the rest"
+    "Name to what is plain; or to an address, and what stays alive to have it alone"
     found = vars(holder).items() if hasattr(holder, "__dict__") else ()
-    return {(id(holder), name): v if isinstance(v, _plain) else id(v)
-            for name, v in found}
+    return {id(holder): (type(holder), holder)} | {
+        (id(holder), name): (v, None) if isinstance(v, _plain) else (id(v), v)
+        for name, v in found}
 
 # %% ../../nbs/procedures/00_pairs.ipynb #7541b49c
 def counters(
@@ -382,7 +388,7 @@ def counters(
     "Versions of weights, training flags, settings and configuration of a model"
     found, at = {}, model
     while at is not None and id(at) not in found:
-        found |= {id(at): type(at)} | _settings(at)
+        found |= _settings(at)
         for module in vars(at).values() if hasattr(at, "__dict__") else ():
             if not isinstance(module, torch.nn.Module): continue
             for name in ("config", "generation_config"):
@@ -390,9 +396,9 @@ def counters(
             for m in module.modules():
                 own = m.__dict__
                 peft = own.get("_disable_adapters"), own.get("_active_adapter")
-                found[id(m)] = own["training"], peft
+                found[id(m)] = (own["training"], peft), m
                 for t in (*own["_parameters"].values(), *own["_buffers"].values()):
-                    if t is not None: found[id(t)] = t.is_inference() or t._version
+                    if t is not None: found[id(t)] = t.is_inference() or t._version, t
         at = vars(at).get("ar") if hasattr(at, "__dict__") else None
     return found
 
@@ -407,7 +413,6 @@ def look(self:Probe,
     self.listen(self.functions)
     if not always and self.seen is not None:
         now, then = counters(model), self.seen
-        if now == then: return
         moved = {k for k in now.keys() | then.keys() if now.get(k) != then.get(k)}
         if moved <= self.moving: return
     self.check(model)

@@ -76,6 +76,7 @@ class Probe:
         """`ValueError` where the model gives other scores than it did, by more than rounding
 
         model: The model of now"""
+    def __getstate__(self): ...
     functions: Incomplete
     def listen(self, functions: dict):
         """Keep what functions say of the pairs; `ValueError` where they said otherwise

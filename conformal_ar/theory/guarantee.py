@@ -34,7 +34,7 @@ class Guarantee:
     confidence:float|None=None  # Probability that it holds, where it may fail
     population:str|None=None    # Which pairs; None: those like the calibration pairs
     event:str|None=None         # What has the coverage, or the risk; None: see above
-    selected:bool=False # May others like it have been refused? These count as covered
+    selected:bool=False # Would others like it be refused? These count as covered
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -142,7 +142,7 @@ def wilson_upper(
     n:float,         # Trials
     errors:float=3., # Standard errors
 )->float: # Of n trials
-    "So many successes may there be with that many standard errors (Wilson 1927)"
+    "Upper end of the score interval of a number of successes (Wilson 1927)"
     z = errors**2
     room = errors*(successes*(n - successes)/n + z/4)**0.5
     return (successes + z/2 + room)/(1 + z/n)

@@ -71,7 +71,7 @@ def clopper_pearson_interval(successes: int, n: int, level: float = 0.95) -> tup
     n: Trials
     level: Confidence that the interval holds the true probability"""
 def wilson_upper(successes: float, n: float, errors: float = 3.0) -> float:
-    """So many successes may there be with that many standard errors (Wilson 1927)
+    """Upper end of the score interval of a number of successes (Wilson 1927)
 
     successes: Observed
     n: Trials
