@@ -406,6 +406,7 @@ def evaluate(self:SampledSets,
         value = losses_at(self.losses(table, drawn)[loss], least)
         if loss == "size": value = 1 - value
     else: value = self.best_values(table, drawn) >= least
-    kept = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
+    size, draws, none = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
     error = loss_error(value, sum(g.n_cal for g in self.guarantees.values()))
-    return Measured(n, float(value.mean()), error, *kept, self.guarantee)
+    mean, known = float(value.mean()), self.guarantee
+    return Measured(n, mean, error, size, draws, none, known)
