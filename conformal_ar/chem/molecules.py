@@ -115,8 +115,7 @@ _nearly = {"the place of charges and hydrogens (one InChI)": _inchi,
 @patch
 def near(self:MoleculeSet, text:str)->tuple|None: # And in what they differ
     "The first of 50 members that is the molecule `text` but for charges, H or stereo"
-    drawn = [k for i, k in enumerate(self.keys[:50])
-             if self.open is None or not self.open[i]]
+    drawn = [k for k, goes_on in zip(self.keys[:50], self.is_open) if not goes_on]
     for what, form in _nearly.items():
         own = form(text)
         if found := [k for k in drawn if form(k) == own]: return found[0], what
@@ -164,8 +163,8 @@ def picture(
 @patch
 def drawn(self:MoleculeSet, i:int):
     "Member `i` as RDKit's molecule, of an open line an empty one; marks of its drawing"
-    whole = self.open is None or not self.open[i]
-    return rdkit_modules()[0].MolFromSmiles(self.keys[i]*whole), {}
+    whole = "" if self.is_open[i] else self.keys[i]
+    return rdkit_modules()[0].MolFromSmiles(whole), {}
 
 # %% ../../nbs/chem/07_molecules.ipynb #aa5a3567
 @patch
@@ -225,8 +224,8 @@ def _png_title(png, lines, scale):
 # %% ../../nbs/chem/07_molecules.ipynb #3a13fba2
 def _legends(s, most):
     "Rank, probability and p-value of the first members"
-    begins = [""]*len(s) if s.open is None else [ # words stand in tables
-        (t if len(t) < 20 else "…")*bool(o) for t, o in zip(s, s.open)]
+    begins = [(t if len(t) < 20 else "…")*bool(o) # words stand in tables
+              for t, o in zip(s, s.is_open)]
     said = [f"{i}:  {t} p {p:.2g}".replace("   ", "  ") for i, (t, p) in
             enumerate(zip(begins, s.probabilities[:most]), 1)]
     if s.p_values is None: return said

@@ -7,7 +7,6 @@ __all__ = ['ProductSet', 'ProductSets']
 
 # %% ../../nbs/chem/06_product_sets.ipynb #21ba9c52
 import warnings
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Callable, NamedTuple, Sequence
 
@@ -30,7 +29,6 @@ from ..procedures.procedure import Procedure, group_p_values
 from ..search.autoregressive import take
 from ..search.beams import most_probable
 from ..search.lines import lines_scores
-from ..search.sets import Abstention
 from ..search.threshold import Search, threshold_search
 from ..tasks.smiles_spellings import rdkit_modules
 from ..theory.groups import by_length, group_numbers
@@ -41,20 +39,16 @@ class ProductSet(MoleculeSet):
     "Products of a source, each with the probability of all its scripts"
     maps:bool=False # Are reactions and side products among its columns?
 
-    def is_open(self, i:int):
-        "Is member `i` an open line?"
-        return self.open is not None and bool(self.open[i])
-
     def script(self, i:int):
         "How the source becomes member `i`; of an open line, the changes so far"
         for n in range(len(self.tokens[i]), -1, -1):
             try: return read_script(ids_script(self.tokens[i][:n]))
             except ValueError:
-                if not self.is_open(i): raise
+                if not self.is_open[i]: raise
 
     def drawn(self, i:int):
         "Member `i`, or the source of an open line, with colours of bonds that change"
-        draw = coloured_source if self.is_open(i) else coloured_product
+        draw = coloured_source if self.is_open[i] else coloured_product
         return draw(script_rules(self.input).mol, self.script(i))
 
 # %% ../../nbs/chem/06_product_sets.ipynb #a01fc98d
@@ -62,7 +56,7 @@ class ProductSet(MoleculeSet):
 def reaction(self:ProductSet, i:int)->str: # SMILES of source>>product
     "The reaction that gives member `i`, with atom maps; of an open line the source"
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
-    left, goes_on = Chem.Mol(mol), self.is_open(i)
+    left, goes_on = Chem.Mol(mol), self.is_open[i]
     right = Chem.Mol() if goes_on else product_molecule(mol, self.script(i))
     for n in range(mol.GetNumAtoms()) if goes_on else ():
         left.GetAtomWithIdx(n).SetAtomMapNum(n + 1) # as in its words
@@ -75,7 +69,7 @@ def reaction(self:ProductSet, i:int)->str: # SMILES of source>>product
 @patch
 def side_products(self:ProductSet, i:int)->list[str]: # Canonical SMILES
     "Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"
-    if self.is_open(i): return []
+    if self.is_open[i]: return []
     Chem, mol = rdkit_modules()[0], script_rules(self.input).mol
     script = self.script(i)
     made = product_molecule(mol, script)
@@ -92,7 +86,7 @@ def more(self:ProductSet)->dict: # Column to values of all members
     if not self.maps: return {}
     n = range(len(self))
     same = [self.same_product(i) for i in n]
-    return dict(reactions=["" if self.is_open(i) else self.reaction(i) for i in n],
+    return dict(reactions=["" if self.is_open[i] else self.reaction(i) for i in n],
                 side_products=[".".join(self.side_products(i)) for i in n],
                 same_product_as=[None if j is None else j + 1 for j in same]) # ranks
 
@@ -200,23 +194,13 @@ def _form(self:ProductSets, source, ids):
     "The form of what a script gives"
     return canonical_form(self.canonicalize, script_rules(source).product(ids))
 
-# %% ../../nbs/chem/06_product_sets.ipynb #02e65719
-@patch
-def sets(self:ProductSets, table, inputs):
-    "[n] sets of products, with p-values"
-    plain = copy(self)
-    plain.__dict__["canonicalize"] = None
-    return [s if isinstance(s, Abstention) else self._products(s)
-            for s in Procedure.sets(plain, table, inputs)]
-
 # %% ../../nbs/chem/06_product_sets.ipynb #3f13e958
 @patch
-def _products(self:ProductSets, s):
+def merged(self:ProductSets, s):
     "A set of scripts as one of products"
-    goes_on = np.zeros(len(s), bool) if s.open is None else s.open
     rules = script_rules(s.input)
     texts = [rules.words(ids) if on else rules.product(ids[:-1])
-             for ids, on in zip(s.tokens, goes_on)]
+             for ids, on in zip(s.tokens, s.is_open)]
     def encode(products): # an open line holds a product if it holds its best script
         forms = [canonical_form(self.canonicalize, t) for t in products]
         ids = self._scripts_of([s.input], np.zeros(len(forms), int), forms)[1]

@@ -14,8 +14,6 @@ __all__ = ['ProductSet', 'ProductSets']
 class ProductSet(MoleculeSet):
     """Products of a source, each with the probability of all its scripts"""
     maps: bool = ...
-    def is_open(self, i: int):
-        """Is member `i` an open line?"""
     def script(self, i: int):
         """How the source becomes member `i`; of an open line, the changes so far"""
     def drawn(self, i: int):
@@ -55,9 +53,7 @@ class ProductSets(ConformalLevelSets):
         pairs: From read"""
     def _form(self, source, ids):
         """The form of what a script gives"""
-    def sets(self, table, inputs):
-        """[n] sets of products, with p-values"""
-    def _products(self, s):
+    def merged(self, s):
         """A set of scripts as one of products"""
     known: Incomplete
     def check_model(self, pairs, probe=None, batch_size=None):

@@ -18,7 +18,7 @@ from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
 from ..procedures.saving import read_notes, restored
 from ..search.autoregressive import Autoregressor, check_inputs
-from ..search.sets import Abstention, PredictionSet
+from ..search.sets import Abstention, PredictionSet, prediction_sets
 from ..theory.checks import check_risk, check_scores
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
@@ -73,14 +73,12 @@ def sets_at(
     check_options(kwargs, *ROW_OPTIONS)
     if procedure.probe: procedure.probe.look(procedure.model)
     if isinstance(inputs, list) and not inputs: return []
-    procedure = copy(procedure)
-    vars(procedure)["_found"] = None # its own threshold says nothing here
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure.searcher.find(
         procedure.model, inputs, lowest[:, None], **kwargs)
     if procedure.nonempty: table = fill_empty(procedure, table, inputs, **kwargs)
-    sets = procedure.sets(table, inputs)
+    sets = map(procedure.merged, prediction_sets(table, procedure.model, inputs))
     return [Abstention(x) if v == -np.inf else s for x, v, s in zip(inputs, t, sets)]
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #ab10c2d3

@@ -79,9 +79,9 @@ def merge_equivalent(
 )->ClassSet: # One member for each canonical form; or a canonicalize.set_class
     "Merge the texts that canonicalise alike, and drop those without canonical form"
     s, classes = prediction_set, {}
-    goes_on = np.zeros(len(s), bool) if s.open is None else s.open
-    for i, text in enumerate(s.texts): # an open line is a class of its own, by tokens
-        if goes_on[i]: form = text, tuple(s.tokens[i]) # bytes of a character look alike
+    for i, (text, goes_on) in enumerate(zip(s.texts, s.is_open)):
+        # an open line is a class of its own, by tokens: bytes of a character look alike
+        if goes_on: form = text, tuple(s.tokens[i])
         else: form = canonical_form(canonicalize, text), None
         classes.setdefault(form, []).append(i)
     invalid = len(classes.pop((None, None), []))
@@ -97,7 +97,7 @@ def merge_equivalent(
         class_scores=[total[k] for k in keys],
         strings=[tuple(s.texts[i] for i in classes[k]) for k in keys], invalid=invalid,
         p_values=best_p(s.p_values, [classes[k] for k in keys]), certified=s.certified,
-        open=None if s.open is None else goes_on[best], encode=s.encode,
+        open=None if s.open is None else s.open[best], encode=s.encode,
         canonicalize=canonicalize)
 
 # %% ../../nbs/procedures/06_equivalence.ipynb #7cdfb431

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Hashable, Sequence, TypeVar
 from typing_extensions import Self, overload
 
-__all__ = ['ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'ROW_OPTIONS', 'check_options', 'refuse_ranks', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
+__all__ = ['ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'ROW_OPTIONS', 'check_options', 'bounded', 'refuse_ranks', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
 
 class ModelCalibration:
     """A calibration that knows its model again when it is used, saved and loaded"""
@@ -102,8 +102,6 @@ class Calibration(ModelCalibration):
         label: Of the group; None where there are none
         scores: [N, steps] of its pairs
         groups: How many there are"""
-    def _bounded(self, label, groups, fits, scores, ranks, guarantee, kept=()):
-        """Calibrated on scores [n, steps]; a warning or an error where nothing bounds sets"""
     _found: Incomplete
     def calibrate_scores(self, scores: np.ndarray, labels: Sequence | None = None, losses: dict | None = None) -> Self:
         """Thresholds and guarantee of each group on its own (Vovk 2012, proposition 3)
@@ -170,6 +168,10 @@ class Procedure(Calibration):
         """The most probable sequence of each input, for a set that would be empty
 
         inputs: [n] inputs"""
+    def merged(self, s: PredictionSet) -> PredictionSet:
+        """A set as users see it: equivalent texts are one member
+
+        s: Of what was searched"""
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 
@@ -212,6 +214,17 @@ ROW_OPTIONS: Incomplete
 
 def check_options(options: dict, *known):
     """`TypeError` for a keyword of `options` that a later call does not take"""
+def bounded(cp: Calibration, label: Hashable, groups: int, fits: np.ndarray, scores: np.ndarray, ranks: np.ndarray, guarantee: Guarantee, kept: Sequence | np.ndarray = ()) -> Calibrated:
+    """Thresholds of a group; a warning, or an error, where nothing bounds its sets
+
+    cp: Whose it is
+    label: Of the group; None where there are none
+    groups: How many there are
+    fits: [N] can a set hold the target of the pair?
+    scores: [n, steps] that give the thresholds
+    ranks: [steps] how many to drop
+    guarantee: What these give
+    kept: Scores for p-values, rising"""
 def refuse_ranks(label: Hashable, n: int, error: Exception):
     """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
     `error` says what would do"""

@@ -17,7 +17,7 @@ from fastcore.meta import delegates
 
 from .equivalence import canonical_form
 from .pairs import Pairs
-from .procedure import Procedure, refuse_ranks
+from .procedure import Procedure, bounded, refuse_ranks
 from .risk_control import check_risks, first_risk
 from ..search.autoregressive import Autoregressor
 from ..search.beams import beam_search
@@ -136,7 +136,7 @@ def fit_group(self:ConformalBeamSubsets, label:Hashable, scores:np.ndarray, grou
     inside, k = int(fits.sum()), 0 # 0: too few are left to drop one
     if inside: k = conformal_rank(self.beam_alpha, inside)
     guarantee = self._times_share(n, inside, k, groups)
-    return self._bounded(label, groups, fits, scores[fits], np.array([k]), guarantee)
+    return bounded(self, label, groups, fits, scores[fits], np.array([k]), guarantee)
 
 @patch
 def _times_share(self:ConformalBeamSubsets, n, inside, k, groups):

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length',
-           'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs', 'to_device', 'to_host',
-           'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
+           'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs',
+           'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
 
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
 from hashlib import sha256
@@ -235,6 +235,15 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
             batch, order = np.split(order, [size()])
             yield batch
             bar.update(len(batch))
+
+# %% ../../nbs/search/00_autoregressive.ipynb #rows0002
+def rows_in_a_call(
+    ar:Autoregressor,       # The model
+    max_rows:int|None=None, # As told; None: by the model
+)->int: # At least 1
+    "Most prefixes that a search hands to the model at once"
+    most = optional(ar, "max_rows") if max_rows is None else max_rows
+    return check_count(most, "max_rows")
 
 # %% ../../nbs/search/00_autoregressive.ipynb #8f52d0b6
 def target_lengths(

@@ -4,7 +4,7 @@ import torch
 from _typeshed import Incomplete
 from typing import Any, Callable, Protocol, Sequence
 
-__all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length', 'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs', 'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
+__all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length', 'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs', 'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
 
 class Autoregressor(Protocol):
     """What a model must answer to be searched (Deutschmann et al. 2024, section 3.1)"""
@@ -105,6 +105,11 @@ def input_length(x: Any):
 def batches_by_length(inputs: Sequence, size: Callable, progress: bool, desc: str):
     """Indices [B] into `inputs` of like length, batch by batch; `TypeError` for a text.
     The function `size` is asked for each B; `progress` shows a bar called `desc`"""
+def rows_in_a_call(ar: Autoregressor, max_rows: int | None = None) -> int:
+    """Most prefixes that a search hands to the model at once
+
+    ar: The model
+    max_rows: As told; None: by the model"""
 def target_lengths(ids: torch.Tensor | np.ndarray, end_token_id: int) -> np.ndarray:
     """Lengths of targets in tokens
 

@@ -13,7 +13,7 @@ from typing import Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, rows_in_a_call, take, to_host
 from .sets import Hypotheses, best_per_input, best_per_owner, gather, join_tables
 from .threshold import empty_prefixes, threshold_search
 from ..theory.checks import check_count
@@ -84,15 +84,13 @@ def beam_search(
     inputs:Sequence,     # [n] conditions
     width:int,           # Beam width b
     max_len:int,         # Decoding steps, the end token counted
-    max_rows:int|None=None, # Prefixes in a call (None: by device); changes no result
+    max_rows:int|None=None, # Prefixes in a call (None: by model); changes no result
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # At most width finished sequences of each input
     "Beam search, ranked by score per token (Deutschmann et al. 2024, section 3.1)"
     check_count(width, "width")
     check_count(max_len, "max_len")
-    most = optional(ar, "max_rows") if max_rows is None else max_rows
-    check_count(most, "max_rows")
-    found, expanded = [empty_prefixes([])], 0
+    most, found, expanded = rows_in_a_call(ar, max_rows), [empty_prefixes([])], 0
     def size(): return max(1, most//width)
     for batch in batches_by_length(inputs, size, progress, "beam search"):
         done, rows = _beam_chunk(ar, take(inputs, batch), width, max_len)

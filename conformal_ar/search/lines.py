@@ -12,9 +12,8 @@ from typing import Callable, Sequence
 import numpy as np
 import torch
 
-from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, take, target_lengths, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, rows_in_a_call, take, target_lengths, to_host
 from .sets import Hypotheses, best_per_owner, join_tables
-from ..theory.checks import check_count
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b007
 EVERYTHING = -1e9 # nats: at this threshold and below, the set is the one line …
@@ -53,7 +52,7 @@ class LineWalk:
         return self.lines[np.arange(self.n), is_open.argmax(1)]
 
     def settle(self, i:np.ndarray, top:np.ndarray):
-        "Which inputs `i` [k] go on after their nodes `top` [k]; the others keep them"
+        "Stop inputs `i` [k] that are at their end once `top` [k] are expanded"
         self.going[i] = self.bar[i] < self.threshold[i]
 
     def follow(self, ids:np.ndarray): "What to note of fetched children of `ids` [R]"
@@ -173,16 +172,17 @@ def fetch(ar:Autoregressor, inputs:Sequence, walk:LineWalk, ids:np.ndarray,
 
 # %% ../../nbs/search/09_lines.ipynb #ab35b012
 def grown(ar:Autoregressor, inputs:Sequence, make:Callable, max_lines:int, max_len:int,
-          max_rows:int=1024, progress:bool=False):
+          max_rows:int|None=None, progress:bool=False):
     """Batch by batch: its numbers, a walk that `make` began, [B] if the model gave all.
     `ar`, `inputs`, `max_lines`, `max_len`, `max_rows`, `progress` as in lines_search"""
-    check_count(max_rows, "max_rows")
-    size = max(1, max_rows//max_lines)
-    for batch in batches_by_length(inputs, lambda: size, progress, "lines"):
+    most = rows_in_a_call(ar, max_rows)
+    def size(): return max(1, most//max_lines)
+    for batch in batches_by_length(inputs, size, progress, "lines"):
         walk, some = make(batch), take(inputs, batch)
         certified = np.ones(len(batch), bool)
         while len(ids := wanted(walk)):
-            fetch(ar, some, walk, ids, certified)
+            for part in np.split(ids, range(most, len(ids), most)):
+                fetch(ar, some, walk, part, certified)
             while walk.expand(): pass
         yield batch, walk, certified
 
@@ -219,7 +219,7 @@ def lines_search(
     thresholds:float|Sequence|np.ndarray, # [n, 1], [1] or one: least log-probability
     max_len:int,         # Most tokens of a line, the end token counted
     max_lines:int,       # Most lines of an input, m
-    max_rows:int=1024,   # Prefixes in a call, about; changes no result
+    max_rows:int|None=None, # Prefixes in a call; changes no result (None: by model)
     progress:bool=False, # Show a progress bar?
 )->Hypotheses: # The lines; open_scores says which are open
     "Sets of at most `max_lines` lines, by expansion of the most probable open line"
@@ -242,7 +242,7 @@ def lines_scores(
     targets:torch.Tensor, # [T, L] ids with the end token, padded
     max_len:int,          # Most tokens of a line, the end token counted
     max_lines:int,        # Most lines of an input, m
-    max_rows:int=1024,    # Prefixes in a call, about; changes no result
+    max_rows:int|None=None, # Prefixes in a call; changes no result (None: by model)
     progress:bool=False,  # Show a progress bar?
     possible:np.ndarray|None=None, # [T] False where … alone holds a target; None: none
 )->np.ndarray: # [T] in nats, from EVERYTHING to 0

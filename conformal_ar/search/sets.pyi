@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-__all__ = ['PredictionSet', 'Abstention', 'Hypotheses', 'stacked', 'gather', 'check_thresholds', 'holds', 'join_tables', 'best_per_input', 'target_rows', 'true_rows', 'best_per_owner', 'prediction_sets', 'rank_p_values']
+__all__ = ['PredictionSet', 'Abstention', 'Hypotheses', 'stacked', 'gather', 'check_thresholds', 'holds', 'best_per_owner', 'join_tables', 'best_per_input', 'target_rows', 'true_rows', 'prediction_sets', 'rank_p_values']
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionSet:
@@ -29,6 +29,9 @@ class PredictionSet:
     @property
     def probabilities(self):
         """[R] the model's probabilities of the members"""
+    @property
+    def is_open(self) -> np.ndarray:
+        """[R] does a line stand for all whose tokens begin so?"""
     def line_of(self, text: str) -> int | None:
         """The first line that holds a text; an open one holds all whose tokens begin so
 
@@ -108,12 +111,18 @@ def check_thresholds(thresholds: float | Sequence | np.ndarray, max_len: int, n:
     """Thresholds as float64 [1 or n, 1 or L]; `ValueError` for what cannot be one.
     `thresholds` in nats: one, [L], or [n, L], of `n` inputs and L = `max_len` steps"""
 def holds(table: Hypotheses, thresholds: np.ndarray, normalize: bool = True, stop: str = 'max_len') -> np.ndarray:
-    """The thresholds act on ended sequences, whose score is constant
+    """Which ended sequences, whose score is constant, pass the thresholds that follow
 
     table: Finished hypotheses
     thresholds: [1 or n, 1 or L] thresholds, as of check_thresholds
     normalize: Score per token?
     stop: As in threshold_search"""
+def best_per_owner(owner: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` largest values of each owner; ties keep their order
+
+    owner: [R] group of each row
+    values: [R] what to rank by
+    count: How many to keep of each owner"""
 def join_tables(tables: list[Hypotheses], like: Hypotheses, pad_token_id: int) -> Hypotheses:
     """One table with the rows of several
 
@@ -137,12 +146,6 @@ def true_rows(table: Hypotheses, targets: torch.Tensor, end_token_id: int) -> np
     table: Hypotheses of n inputs
     targets: [n, L] ids of the target of each input, ended, padded
     end_token_id: Ends a target"""
-def best_per_owner(owner: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` largest values of each owner; ties keep their order
-
-    owner: [R] group of each row
-    values: [R] what to rank by
-    count: How many to keep of each owner"""
 def prediction_sets(table: Hypotheses, model: Autoregressor, inputs: Sequence, p_values: np.ndarray | None = None) -> list[PredictionSet]:
     """Prediction sets from a table of hypotheses, the most probable sequence first
 

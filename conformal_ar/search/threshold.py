@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, prefix_scores, sequence_scores, take, to_device, to_host
+from .autoregressive import Autoregressor, batches_by_length, check_log_probs, optional, prefix_scores, rows_in_a_call, sequence_scores, take, to_device, to_host
 from .sets import Hypotheses, best_per_owner, check_thresholds, gather, holds, stacked, target_rows
 from ..theory.checks import check_count
 
@@ -262,9 +262,8 @@ def threshold_search(
     `ValueError` for an unknown `stop`, and for a larger `max_candidates` than
     `max_rows`"""
     check_count(max_len, "max_len")
-    budget = max_candidates or 0
-    most = max(optional(ar, "max_rows"), budget) if max_rows is None else max_rows
-    check_count(most, "max_rows")
+    budget, most = max_candidates or 0, rows_in_a_call(ar, max_rows)
+    if max_rows is None: most = max(most, budget)
     if stop not in ("max_len", "ended"):
         raise ValueError(f"stop must be 'max_len' or 'ended', not {stop!r}")
     if max_candidates is not None: check_count(max_candidates, "max_candidates")

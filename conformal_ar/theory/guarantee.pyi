@@ -71,7 +71,7 @@ def clopper_pearson_interval(successes: int, n: int, level: float = 0.95) -> tup
     n: Trials
     level: Confidence that the interval holds the true probability"""
 def wilson_upper(successes: float, n: float, errors: float = 3.0) -> float:
-    """So many successes may there be with that many standard errors (Wilson 1927)
+    """Upper end of the score interval of a number of successes (Wilson 1927)
 
     successes: Observed
     n: Trials
@@ -95,12 +95,13 @@ def one_risk(coverage: float | None = None, alpha: float | None = None, **other)
 
     coverage: Guaranteed probability of the whole sequence, in (0, 1)
     alpha: Its risk, 1 − coverage, in (0, 1)"""
-def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fraction = 0.95) -> int:
+def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fraction = 0.95, steps: int = 1) -> int:
     """The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)
 
     coverage: Coverage wanted, in (0, 1)
     n_cal: Calibration size
-    confidence: That the calibration set gives it, in (0, 1)"""
+    confidence: That the calibration set gives it, in (0, 1)
+    steps: Of which each drops one"""
 
 @dataclass(frozen=True)
 class Plan:
