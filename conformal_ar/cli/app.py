@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 from fastcore.basics import patch
 
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
-from .command_line import explain_error, guarantee_text, noted_options, opened_calibration, shortened, task_options
+from .command_line import explain_error, guarantee_text, noted_with, opened_calibration, shortened, task_options
 from ..decisions.adaptive import AdaptiveLevelSets
 from ..decisions.selection import SelectiveAnswers
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
@@ -450,6 +450,7 @@ def open_calibration(name:str, model:str="")->Opened:
     with _opening: # a model is loaded once, and goes with its calibration
         if _kept.get(key, [None])[0] != stamp:
             if _kept.pop(key, None): gc.collect()
-            _kept[key] = stamp, Opened(
-                *opened_calibration(name, model=model), noted_options(name))
+            noted = noted_with(name)
+            found = opened_calibration(name, noted, model=model)
+            _kept[key] = stamp, Opened(*found, noted["options"])
         return _kept[key][1]

@@ -317,14 +317,16 @@ def is_shipped(name:str|Path)->bool:
     return isinstance(name, str) and name in shipped_calibrations()
 
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
-def model_notes(folder:str)->dict: # model, task, canonicalize (or None), options
+def model_notes(folder:str)->dict: # Model, task, canonicalize, or None; and more
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     if "canonicalize" not in kept: raise ValueError(
         f"{calibration_file(folder)} is of answers: use conformal-ar answers apply")
-    noted = {name: kept["notes"].get(name) for name in ("model", "task")}
-    return noted | dict(canonicalize=own_name(kept["canonicalize"]),
-                        options=kept["notes"].get("options", []))
+    notes = kept["notes"]
+    return dict(model=notes.get("model"), task=notes.get("task"),
+                canonicalize=own_name(kept["canonicalize"]),
+                options=notes.get("options", []), adaptive="adaptive" in notes,
+                of_list=kept["settings"].get("fdr") is not None) # takes from it
 
 # %% ../../nbs/procedures/08_saving.ipynb #c861fd08
 def read_notes(
