@@ -365,7 +365,6 @@ def noted_task(noted):
 # %% ../../nbs/cli/00_command_line.ipynb #1e94c74f
 def load_calibration(folder, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
-    from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     from conformal_ar.procedures.procedure import load
     from conformal_ar.procedures.saving import model_notes
     noted = model_notes(folder)
@@ -374,9 +373,7 @@ def load_calibration(folder, model, device, task=None):
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = load_model(model, device)
-    stream = "adaptive" in read_calibration(folder)["notes"]
-    read = AdaptiveLevelSets.load if stream else load
-    return read(folder, ar, canonicalize=task.forms[0]), task
+    return load(folder, ar, canonicalize=task.forms[0]), task
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
 def procedure_class(name, task):
