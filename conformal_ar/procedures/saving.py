@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
 from importlib.metadata import version
+from importlib.resources import files
 from inspect import ismethod, signature
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Sequence
@@ -322,9 +323,8 @@ def built_class(
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd
 def shipped_calibrations()->dict: # Name to file
     "The calibrations that come with the package"
-    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
-    files = sorted(here.parents[1].glob("models/*/calibration.json"))
-    return {f.parent.name: f for f in files}
+    models = Path(str(files("conformal_ar")), "models")
+    return {f.parent.name: f for f in sorted(models.glob("*/calibration.json"))}
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
 def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads them
@@ -337,14 +337,16 @@ def is_shipped(name:str|Path)->bool:
     return isinstance(name, str) and name in shipped_calibrations()
 
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
-def model_notes(folder:str)->dict: # model, task, canonicalize (or None), options
+def model_notes(folder:str)->dict: # Model, task, canonicalize, or None; and more
     "What was noted of the model of a calibration: its `folder`, or its file"
     kept = read_calibration(folder)
     if "canonicalize" not in kept: raise ValueError(
         f"{calibration_file(folder)} is of answers: use conformal-ar answers apply")
-    noted = {name: kept["notes"].get(name) for name in ("model", "task")}
-    return noted | dict(canonicalize=own_name(kept["canonicalize"]),
-                        options=kept["notes"].get("options", []))
+    notes = kept["notes"]
+    return dict(model=notes.get("model"), task=notes.get("task"),
+                canonicalize=own_name(kept["canonicalize"]),
+                options=notes.get("options", []),
+                of_list=kept["settings"].get("fdr") is not None) # takes from it
 
 # %% ../../nbs/procedures/08_saving.ipynb #c861fd08
 def read_notes(
