@@ -24,7 +24,7 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
-from ..procedures.saving import LOADABLE, calibration_file, function_name, read_calibration, same_function, write_calibration
+from ..procedures.saving import LOADABLE, calibration_file, own_fields, read_calibration, read_plain, read_scores, same_function, write_calibration
 from ..theory.checks import check_calibrated_groups, group_key, group_label, plain_text, read_judgement, warn_caller, warn_cells
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
@@ -450,14 +450,14 @@ class AnswerCalibration:
             raise ValueError(f"{path} has group={was!r}, not {functions['group']!r}")
         if odd := functions.keys() - {"group", *cls.functions}: raise TypeError(
             f"{path} takes no {', '.join(sorted(odd))}")
-        for name, was in kept["functions"].items():
+        for name, f in kept["functions"].items():
             if name in ("group", *cls.needed) or name in functions:
-                functions[name] = same_function(path, name, was, functions.get(name))
-        own = cls(**kept["settings"] | functions)
+                functions[name] = same_function(path, name, f, functions.get(name))
+        own = cls(**read_plain(kept["settings"]) | dict(group=was) | functions)
         own.lost = {f: n for f, n in kept["functions"].items() if f not in functions}
         own._found = {group_label(f["group"]): Level(
-            f["threshold"], Guarantee(**f["guarantee"]), np.array(f["scores"]),
-            f.get("seen", ())) for f in kept["found"]}
+            read_plain(f["threshold"]), Guarantee(**f["guarantee"]),
+            read_scores(f["scores"]), f.get("seen", ())) for f in kept["found"]}
         return own
 
     def __repr__(self):
@@ -543,15 +543,7 @@ def save(self:AnswerCalibration,
     notes:dict|None=None, # What else to keep, as JSON
 )->Path: # The file
     "Write the calibration, whole or not at all"
-    found = [dict(group=group_key(label), threshold=level.threshold,
-                  guarantee=level.guarantee.asdict(), scores=level.scores.tolist(),
-                  seen=[*level.seen])
-             for label, level in self._levels.items()]
-    named = {f: getattr(self, f) for f in ("group", *self.functions, *self.settings)}
-    return write_calibration(folder, dict(
-        procedure=type(self).__name__, module=type(self).__module__,
-        settings={s: v for s, v in named.items() if not callable(v) and (
-            s not in self.functions or s in self.settings)},
-        functions={f: function_name(v) for f, v in named.items() if callable(v)},
-        found=found, notes=notes or {}, versions={
-            m.__name__: m.__version__ for m in (np, scipy)}))
+    self._levels # an error before calibration
+    named = "group", *self.functions, *self.settings
+    return write_calibration(folder, own_fields(self, named, notes) | dict(
+        versions={m.__name__: m.__version__ for m in (np, scipy)}))
