@@ -16,7 +16,7 @@ import house
 import stubs
 
 # What is reached; these only go down.
-LIMITS = {"exported names that nobody else uses": 14, "class names that mean two things": 0, "parameters of the command line": 45,
+LIMITS = {"exported names that nobody else uses": 4, "class names that mean two things": 0, "parameters of the command line": 45,
           "parameters annotated object": 2, "words of chemistry outside its rooms": 0, "pages": 100, "modules of a predict": 12, "modules of a calibrate": 16,
           "modules of a reaction": 17, "files from calibrate to its threshold": 2, "methods of a procedure": 31, "of its seven former switches": 2}
 LINES = {"tasks": 1300, "answers": 1000, ".ci": 1300} # of code; of .ci all

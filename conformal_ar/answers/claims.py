@@ -116,7 +116,7 @@ class Filtered(NamedTuple):
     false:float    # Mean share of false claims among those kept
     kept:float     # Share of all claims that is kept
     empty:float    # Share of answers of which nothing is kept
-    guarantee:Guarantee|None # What was guaranteed; None where groups have their own
+    guarantee:Guarantee # What was guaranteed; with groups, the least
 
     def __repr__(self):
         return (f"Filtered({self.n} answers: all kept claims true in "
@@ -134,7 +134,6 @@ def evaluate(self:ClaimFilter,
     kept, right, n = self.keep(table), table.of_answers("right"), len(table)
     size = np.bincount(table.owner[kept], minlength=n)
     false = np.bincount(table.owner[kept & ~right], minlength=n)
-    known = self.guarantee if len(self.guarantees) == 1 else None
-    share, empty = kept.sum()/max(1, len(kept)), (size == 0).mean()
-    return Filtered(n, float((false == 0).mean()), float((false/np.maximum(
-        size, 1)).mean()), float(share), float(empty), known)
+    share, empty = float(kept.sum()/max(1, len(kept))), float((size == 0).mean())
+    true, wrong = float((false == 0).mean()), float((false/np.maximum(size, 1)).mean())
+    return Filtered(n, true, wrong, share, empty, self.guarantee)

@@ -46,5 +46,5 @@ class Filtered(NamedTuple):
     false: float
     kept: float
     empty: float
-    guarantee: Guarantee | None
+    guarantee: Guarantee
     def __repr__(self) -> str: ...

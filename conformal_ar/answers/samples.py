@@ -17,7 +17,7 @@ from fastcore.basics import patch
 
 from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
 from ..files.whole_files import input_text
-from ..procedures.risk_control import check_loss, fit_risks, risk_event, risk_shares, set_losses
+from ..procedures.risk_control import NONE_PASSES, check_loss, fit_risks, named_losses, risk_event, risk_shares, set_losses
 from ..theory.checks import check_columns, check_count, check_risk, warn_alike, warn_caller, warn_near
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
@@ -54,7 +54,7 @@ class SampledSets(AnswerCalibration):
     ):
         self.most = draws or 20 # draws that count as a size
         self.shares = risk_shares(risk, loss, self.most)
-        one_risk(coverage, alpha, risk=[*self.shares.values(), None][0])
+        one_risk(coverage, alpha, risk=next(iter(self.shares.values()), None))
         if alpha is not None: coverage = float(1 - check_risk(alpha))
         if rule not in RULES: raise ValueError(
             f"rule must be one of {', '.join(RULES)}; got {rule!r}")
@@ -220,7 +220,7 @@ def _risk_fit(self:SampledSets, table, drawn):
         some = {k: v.of(rows) for k, v in losses.items()}
         t, n = fit_risks(some, self.shares, sure)
         if t == -np.inf and len(some) > 1: raise ValueError(
-            f"no threshold passes the tests of {n} inputs: ask for less, or take more")
+            NONE_PASSES.format(n, "inputs"))
         if t == -np.inf:
             least = sum(v.start.sum() - v.drop.sum() for v in some.values())
             raise ValueError(
@@ -402,11 +402,11 @@ def evaluate(self:SampledSets,
     drawn, levels, n = self.values(table), self.levels_of(table), len(table)
     sets, least = self._sets(table, drawn, levels), thresholds(levels)
     if self.risk is not None: # of two losses the last that the guarantee names
-        loss = sorted(self.shares, key=lambda k: k != "size")[-1]
+        loss = named_losses(self.shares)[-1]
         value = losses_at(self.losses(table, drawn)[loss], least)
         if loss == "size": value = 1 - value
     else: value = self.best_values(table, drawn) >= least
-    known = self.guarantee if len(self.guarantees) == 1 else None
-    mean, n_cal = float(value.mean()), sum(g.n_cal for g in self.guarantees.values())
     size, draws, none = np.mean([(len(s), s.draws, s.none) for s in sets], 0).tolist()
-    return Measured(n, mean, loss_error(value, n_cal), size, draws, none, known)
+    error = loss_error(value, sum(g.n_cal for g in self.guarantees.values()))
+    mean, known = float(value.mean()), self.guarantee
+    return Measured(n, mean, error, size, draws, none, known)

@@ -399,10 +399,10 @@ class Measured(NamedTuple):
     mean_size:float    # Answers
     mean_draws:float   # Draws made
     none:float         # Share that says: none of these
-    guarantee:Guarantee|None # What was guaranteed; None where groups have their own
+    guarantee:Guarantee # What was guaranteed; with groups, the least
 
     def __repr__(self):
-        lost = self.guarantee is not None and self.guarantee.kind == "risk"
+        lost = self.guarantee.kind == "risk"
         return (f"Measured(n={self.n}, {'mean loss' if lost else 'covered'} "
                 f"{self.value:.3f} ± {self.error:.3f}, mean size {self.mean_size:.2f}, "
                 f"{self.mean_draws:.1f} draws)")
@@ -441,9 +441,8 @@ class AnswerCalibration:
         return {label: level.guarantee for label, level in self._levels.items()}
     @property
     def guarantee(self)->Guarantee:
-        "What is guaranteed; with groups, see guarantees"
-        if len(self._levels) == 1: return next(iter(self.guarantees.values()))
-        raise ValueError("each group has its own guarantee: see guarantees")
+        "What is guaranteed in the group with the least coverage, or the largest risk"
+        return min(self.guarantees.values(), key=lambda g: g.coverage)
     @property
     def _levels(self):
         if self._found is None: raise RuntimeError(

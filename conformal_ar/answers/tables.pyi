@@ -88,7 +88,7 @@ class Measured(NamedTuple):
     mean_size: float
     mean_draws: float
     none: float
-    guarantee: Guarantee | None
+    guarantee: Guarantee
     def __repr__(self) -> str: ...
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class AnswerCalibration:
         """What is guaranteed in each group; of None without groups"""
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed; with groups, see guarantees"""
+        """What is guaranteed in the group with the least coverage, or the largest risk"""
     @property
     def _levels(self): ...
     @classmethod

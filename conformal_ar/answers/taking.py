@@ -16,7 +16,7 @@ from .tables import AnswerCalibration, Level, read_answers, read_judgement
 from ..files.whole_files import decimals
 from ..theory.checks import check_columns, check_scores, warn_caller
 from ..theory.guarantee import Selected
-from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, set_apart
+from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, set_apart, why_none_passes
 from ..theory.validity import score_range, warn_copied, warn_outside, warn_upside_down
 
 # %% ../../nbs/answers/03_taking.ipynb #288daf73
@@ -63,8 +63,9 @@ def calibrate(self:Selection,
         else: tuning = judged(*other) if isinstance(other, tuple) else (
             judged(other, names=names))
         cutoffs = choose_cutoffs(*tuning, self.error)
-    rule = fit_selection(scores, right, self.fdr, self.error, self.confidence or 0.95,
-                         cutoffs)
+    rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
+    if cutoffs is not None and rule.cutoff == np.inf: raise ValueError(
+        why_none_passes(scores, right, cutoffs[0], 1 - rule.guarantee.coverage))
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong, seen)}
     return self
 

@@ -9,6 +9,7 @@ __all__ = ['EditScripts', 'best_answers', 'save_edits', 'load_edits']
 import json
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -191,8 +192,7 @@ def load_edits(
     device:str|None=None, # Of the network, such as cuda, for many sources; None: cpu
 )->EditScripts:
     "Read a model; it computes in float32, rules and search are the host's"
-    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
-    folder = folder or here.parents[1]/"models/reactions"
+    folder = folder or Path(str(files("conformal_ar")), "models/reactions")
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
     kept = load_file(Path(folder)/"model.safetensors")
     kept = {k: w.float() for k, w in kept.items()}

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['SEARCHES', 'coloured_product', 'coloured_source', 'draw_script', 'round_trip', 'stereo_round_trip', 'reaction_texts',
-           'further_reactions', 'mapped_rows', 'found_scripts', 'found_rows', 'write_rows', 'read_rows', 'prepare_rows',
-           'main']
+           'further_reactions', 'mapped_rows', 'found_scripts', 'write_rows', 'read_rows', 'prepare_rows', 'main']
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #b3be65e4
 import bz2
@@ -239,22 +238,20 @@ def _first_answers(pairs, model):
 # %% ../../nbs/chem/10_edit_rows.ipynb #stereo6b
 def stereo_round_trip(
     reactions:list, # Pairs of sides with maps
-    most_edits:int=6, # Reactions with more have wrong maps, mostly
-    most:int=300, # Reactions of a kind that are asked
 )->dict: # Reactions, those with each outcome, and answers of the shipped model
     "What is said of reacting centres, and what is answered to marked sources"
     marked = {"retention", "inversion", "other", "in the product alone"}
     counts, asked = Counter(), {"at reacting atoms": [], "elsewhere": []}
     for left, right in reactions:
         found = find_script(left, right)
-        if found is None or len(found.script.edits) > most_edits: continue
+        if found is None or len(found.script.edits) > 6: continue # wrong maps, mostly
         kinds, target = {*centre_outcomes(left, right)}, canonical(remove_maps(right))
         if {*right} & {*"@/\\"}: kinds.add("marks in the product")
         counts.update(["reactions", *kinds])
         where = "at reacting atoms" if kinds & marked else "elsewhere"
         if target != found.product: asked[where].append(
             (remove_maps(left), target, found.product))
-    answers = {k: _first_answers(v[:most], load_edits()) for k, v in asked.items()}
+    answers = {k: _first_answers(v[:300], load_edits()) for k, v in asked.items()}
     return dict(counts) | dict(answers=answers)
 
 # %% ../../nbs/chem/10_edit_rows.ipynb #1ab47716

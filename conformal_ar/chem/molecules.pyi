@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-__all__ = ['canonical', 'without_salts', 'by_inchi', 'MoleculeSet', 'FORMS', 'same_but_for_pieces', 'pieces_beside', 'molecule_svg', 'picture', 'draw']
+__all__ = ['canonical', 'without_salts', 'by_inchi', 'MoleculeSet', 'same_but_for_pieces', 'pieces_beside', 'molecule_svg', 'picture', 'draw']
 
 def canonical(smiles: str) -> str | None:
     """The one spelling of `smiles`, perhaps of several, no maps; `TypeError` for no text"""
@@ -31,8 +31,6 @@ class MoleculeSet(ClassSet):
         """Member `i`, from 0, as SVG of a `size`: width and height, pixels"""
     def _repr_html_(self): ...
     def _repr_svg_(self): ...
-
-FORMS: Incomplete
 
 def same_but_for_pieces(a: str, b: str) -> bool:
     """Are the pieces of one among those of the other, with the largest of these?

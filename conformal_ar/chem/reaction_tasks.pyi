@@ -5,9 +5,7 @@ from conformal_ar.chem.edit_answers import EditScripts
 from conformal_ar.chem.reaction_inputs import CleanSources
 from conformal_ar.search.autoregressive import Autoregressor
 
-__all__ = ['STRUCTURES', 'ReactionsTask', 'SmilesReactionsTask', 'Forward@273', 'PValues@282', 'InSets@287', 'InSets@304']
-
-STRUCTURES: Incomplete
+__all__ = ['ReactionsTask', 'SmilesReactionsTask', 'Forward@273', 'PValues@282', 'InSets@287', 'InSets@304']
 
 class ShownMolecules:
     """How sets of molecules are said, drawn and written"""

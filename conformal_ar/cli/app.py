@@ -115,9 +115,9 @@ def predict(self:Opened,
     return cp.sets(table, [text])[0]
 
 # %% ../../nbs/cli/05_app.ipynb #b3578781
-def _band(cp, confidence=0.95):
+def _band(cp):
     "What holds at a coverage that was chosen after looking, in all groups at once"
-    each = 1 - (1 - confidence)/len(cp.guarantees)
+    each = 1 - 0.05/len(cp.guarantees)
     bands = [coverage_band(g.n_cal, each)[g.k - 1] for g in cp.guarantees.values()]
     return floor(1000*min(bands))/1000
 
@@ -272,7 +272,9 @@ def line_kind(r):
     return _kinds[5 if "error" in r else 4 - odd]
 
 # %% ../../nbs/cli/05_app.ipynb #92474076
-def _told(records, names, most, task):
+_most = 20 # lines, their names, and notes that are shown of a list
+
+def _told(records, names, task):
     "Verdicts and the lines of each, with columns that were not used; and what is odd"
     kinds, unused, wrong, odd = {o: [] for o in _kinds}, Counter(), [], []
     for r in records:
@@ -288,7 +290,7 @@ def _told(records, names, most, task):
     if not any(map(kinds.get, _kinds[:4])): kinds[_kinds[4]] = []
     told = [html_tag("li", html_tag("b", html.escape(f"{o}: {n}")), html.escape(more),
                      class_="ca-no" if o == _kinds[2] else "ca-kind") for o, n, more in
-            [(o, len(own), f" ({', '.join(own[:most])}{', …'*(len(own) > most)})")
+            [(o, len(own), f" ({', '.join(own[:_most])}{', …'*(len(own) > _most)})")
              for o, own in kinds.items() if own] + [(*o, "") for o in unused.items()]]
     return html_tag("ul", *told), wrong + odd
 
@@ -313,21 +315,21 @@ def _list_table(records, name, names, task):
     return html_tag("table", *rows, class_="ca-list")
 
 # %% ../../nbs/cli/05_app.ipynb #92474071
-def list_html(records, task, most=20):
+def list_html(records, task):
     "What is shown of a list: its verdicts, its first sets, and what is wrong or odd"
     read, judged, rest = _columns(records, task)
     name, names = _names(records, rest)
-    told, said = _told(records, names, most, task)
+    told, said = _told(records, names, task)
     good = any("error" not in r for r in records)
     head = sum_up(records) if good else "no line could be used"
     head = f"{head.replace(', 0 truncated', '')}. Read: {', '.join(read)}."
     for word, own in ("Judged", judged), ("Carried along", rest):
         head += f" {word}: {', '.join(own)}."*bool(own)
-    cut, doubted = len(records) > most, lambda r: line_kind(r) == _kinds[2]
-    if cut: records = sorted(records, key=doubted, reverse=True)[:most]
+    cut, doubted = len(records) > _most, lambda r: line_kind(r) == _kinds[2]
+    if cut: records = sorted(records, key=doubted, reverse=True)[:_most]
     shown = _list_table(records, name, names, task)
-    shown += html_tag("p", f"{most} of them, doubted ones first.")*cut
-    if len(said) > most: said[most:] = [f"… and {len(said) - most:,} more"]
+    shown += html_tag("p", f"{_most} of them, doubted ones first.")*cut
+    if len(said) > _most: said[_most:] = [f"… and {len(said) - _most:,} more"]
     shown += html_tag("p", task.listed)*bool(judged and task.listed)
     return told + html_tag("p", html.escape(head)) + shown + notes_html(said)
 

@@ -59,11 +59,13 @@ def explain_error(e):
     return f"unexpected error {name}: {said}; conformal-ar --debug … shows where", 1
 
 # %% ../../nbs/cli/00_command_line.ipynb #7b0c51aa
-def notice_lines(notes, most=20):
+MOST_NOTES = 20 # of one kind, each with its lines
+
+def notice_lines(notes):
     "Say notes on lines, those that are alike together"
     lines, counts, more = {}, Counter(), 0
     for line, note in notes:
-        if note not in lines and len(lines) == most: more += 1
+        if note not in lines and len(lines) == MOST_NOTES: more += 1
         else:
             counts[note] += 1
             if counts[note] <= 5: lines.setdefault(note, []).append(line)

@@ -24,7 +24,7 @@ from ..search.beams import beam_search
 from ..search.sets import PredictionSet, prediction_sets
 from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.guarantee import Guarantee, Selected
-from ..theory.risk import SelectionRule, choose_cutoffs, passing_cutoff, selection_risks, why_none_passes
+from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, why_none_passes
 from ..theory.validity import warn_upside_down
 
 # %% ../../nbs/decisions/01_selection.ipynb #0849d253
@@ -117,32 +117,25 @@ def calibrate_scores(self:SelectiveAnswers,
     right:np.ndarray,  # [n] is each right?
 )->SelectiveAnswers: # Itself, calibrated
     "From scores of answers, and which are right; a warning where none will be taken"
-    self._found = None
-    scores, right = check_scores(scores), np.asarray(right, bool)
-    there = scores > -np.inf # the others are never taken
-    if not there.any(): # as if one were that is wrong, and above all others
-        warn_caller(f"none of {len(there)} answers has a score (beams are empty, or "
-                    "all score −∞): as it is, none will be taken")
-        scores, right, there = np.array([np.inf]), np.array([False]), [True]
-    scores, right = scores[there], right[there]
-    warn_upside_down(scores, right)
-    n, wrong = len(scores), np.sort(scores[~right])
-    found = [] if self.error is None else [self._cutoff(scores, right)]
-    guarantee = Guarantee(1 - self.risk, "fdr", n, len(wrong), self.confidence)
-    self._found = {None: Calibrated(np.array(found), guarantee, n - len(wrong),
+    self._found, some = None, self.cutoffs
+    if self.error is not None and some is None: raise RuntimeError(
+        "which thresholds to test comes from other data: call tune(inputs, targets)")
+    scores, right, why = check_scores(scores), np.asarray(right, bool), None
+    if np.isneginf(scores).all(): # as if one were wrong, and above all others
+        why = f"none of {len(scores)} answers has a score (they are empty, or score −∞)"
+        known = Guarantee(1 - self.risk, "fdr", 1, 1, self.confidence)
+        rule = SelectionRule(known, np.array([np.inf]), self.error and np.inf)
+    else:
+        warn_upside_down(scores, right)
+        rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, some)
+        if some is not None and rule.cutoff == np.inf: why = why_none_passes(
+            scores, right, some[0], self.risk)
+    if why: warn_caller(f"{why}: as it is, none will be taken")
+    found = [] if rule.cutoff is None else [rule.cutoff]
+    wrong, n = rule.wrong, rule.guarantee.n_cal
+    self._found = {None: Calibrated(np.array(found), rule.guarantee, n - len(wrong),
                                     wrong[wrong < np.inf])}
     return self
-
-# %% ../../nbs/decisions/01_selection.ipynb #63733df4
-@patch
-def _cutoff(self:SelectiveAnswers, scores, right):
-    if self.cutoffs is None: raise RuntimeError(
-        "which thresholds to test comes from other data: call tune(inputs, targets)")
-    sure = self.confidence or 0.95
-    found = passing_cutoff(scores, right, self.cutoffs, self.risk, sure)
-    if found == np.inf: warn_caller(why_none_passes(
-        scores, right, self.cutoffs[0], self.risk) + ": as it is, none will be taken")
-    return found
 
 # %% ../../nbs/decisions/01_selection.ipynb #b0a5c001
 @patch
@@ -169,10 +162,9 @@ def taken(self:SelectiveAnswers,
     scores:np.ndarray, # [n] of best answers; with fdr of the whole list
 )->np.ndarray: # [n] is each taken?
     "Which best answers to take"
-    g, found, t = self.guarantee, self.found[None], self.threshold
-    if t == np.inf: return np.zeros(len(scores), bool)
+    g, found = self.guarantee, self.found[None]
     wrong = np.append(found.scores, [np.inf]*(g.k - len(found.scores))) # not kept
-    return SelectionRule(g, wrong, t).take(scores)
+    return SelectionRule(g, wrong, self.threshold).take(scores)
 
 # %% ../../nbs/decisions/01_selection.ipynb #7e4af751
 _rows = ("texts", "scores", "tokens", "keys", "class_scores", "strings") # of a set

@@ -55,7 +55,6 @@ class SelectiveAnswers(ModelCalibration):
 
         scores: [n] of best answers
         right: [n] is each right?"""
-    def _cutoff(self, scores, right): ...
     __dict__: Incomplete
     def calibrate(self, inputs: Sequence, targets: Sequence | None = None, *, probe: tuple | None = None, **kwargs) -> Self:
         """Calibrate on pairs that are exchangeable with the inputs to come

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Callable, NamedTuple
 
-__all__ = ['timed', 'alternate', 'compare', 'PAIRS', 'held_out', 'load_task', 'batches', 'forced', 'calibration', 'engines', 'GROUPS', 'ALONE', 'ONLY', 'attempt', 'main']
+__all__ = ['timed', 'alternate', 'compare', 'PAIRS', 'held_out', 'batches', 'forced', 'calibration', 'engines', 'GROUPS', 'ALONE', 'attempt', 'main']
 
 class Timed(NamedTuple):
     """Rounds of one function"""
@@ -63,12 +63,6 @@ PAIRS: Incomplete
 
 def held_out(name: str):
     """Held-out pairs of the task `name`, 'additions' or 'reactions'"""
-def load_task(name: str, device: str | None = None, scale: float = 1.0) -> TimedTask:
-    """A shipped model, its calibration scores, and held-out pairs in random order
-
-    name: 'additions' or 'reactions'
-    device: Where to run
-    scale: Share of the usual calibration pairs"""
 def batches(ar: HFSeq2Seq, inputs: list, size: int, length: np.ndarray | None = None):
     """Tokenised inputs of like length
 
@@ -119,7 +113,6 @@ def engines(bench: Bench, name: str) -> list:
 
 GROUPS: Incomplete
 ALONE: Incomplete
-ONLY: Incomplete
 
 def attempt(bench: Bench, group: str, name: str) -> list:
     """Measure, or say why not

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'warn_glued', 'read_table', 'text_of', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input',
+           'warn_glued', 'read_table', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input',
            'line_inputs', 'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -225,8 +226,7 @@ def _run(*command, cwd=None):
 # %% ../../nbs/files/00_whole_files.ipynb #d0c093db
 def _commit():
     "The commit of the package, marked where its code was changed; None once installed"
-    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x").parent
-    def git(*command): return _run("git", *command, cwd=here)
+    def git(*command): return _run("git", *command, cwd=str(files("conformal_ar")))
     if git("ls-files", "--error-unmatch", "__init__.py") is None: return None
     changed = git("status", "--porcelain", "--untracked-files=no", ".")
     commit = git("rev-parse", "HEAD")

@@ -9,7 +9,7 @@ from functools import cached_property
 from transformers import AutoModelForCausalLM, DynamicCache
 from typing import NamedTuple
 
-__all__ = ['PromptTexts', 'CompiledPrompts', 'HFCausal', 'model_by_name']
+__all__ = ['PromptTexts', 'HFCausal', 'model_by_name']
 
 class PromptTexts(Texts):
     """Prompts and what follows them, as ids"""

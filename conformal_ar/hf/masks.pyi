@@ -4,12 +4,7 @@ from ..search.autoregressive import Autoregressor
 from _typeshed import Incomplete
 from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
-__all__ = ['from_model', 'Wrapper', 'Masked', 'listed_inputs', 'Respelt', 'CleanInputs']
-
-def from_model(name: str) -> property:
-    """What a wrapper has from its model, or the default
-
-    name: Of an attribute"""
+__all__ = ['Wrapper', 'Masked', 'listed_inputs', 'Respelt', 'CleanInputs']
 
 class Wrapper:
     """An `Autoregressor` around another one, with its tokens, texts and rounding"""
@@ -86,8 +81,6 @@ def listed_inputs(inputs: list):
 
 class Respelt(Wrapper):
     """A model that reads each input as `spelt` writes it"""
-    vocab_size: Incomplete
-    dtype: Incomplete
     def __repr__(self) -> str: ...
     def check(self, inputs) -> None: ...
     def start(self, inputs, **floor): ...

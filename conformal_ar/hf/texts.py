@@ -8,8 +8,8 @@ __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'pa
 
 # %% ../../nbs/hf/11_texts.ipynb #418a9a52
 import json
-import re
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Sequence
 from weakref import WeakKeyDictionary
@@ -19,7 +19,8 @@ import torch
 from fastcore.basics import patch
 
 from .. import own_object
-from ..search.autoregressive import optional
+from ..files.csv_jsonl import check_text
+from ..search.autoregressive import check_whole, optional
 
 # %% ../../nbs/hf/11_texts.ipynb #7035c1af
 class PlainTokenizer:
@@ -93,9 +94,8 @@ def own_tokenizer(
 # %% ../../nbs/hf/11_texts.ipynb #a3cb831b
 def shipped_models()->dict: # Name to folder
     "The models that come with the package"
-    package = "__file__" in globals()
-    here = Path(__file__).parent.parent if package else Path("../../conformal_ar")
-    return {f.parent.name: f.parent for f in sorted(here.glob("models/*/config.json"))}
+    models = Path(str(files("conformal_ar")), "models")
+    return {f.parent.name: f.parent for f in sorted(models.glob("*/config.json"))}
 
 # %% ../../nbs/hf/11_texts.ipynb #48e12626
 def token_ids(
@@ -214,11 +214,11 @@ def _check_texts(self:Texts, texts, what):
     for i, text in enumerate(texts):
         if not isinstance(text, str): raise TypeError(
             f"{what} {i} is not a text but {type(text).__name__}: {text!r}")
-    odd = re.compile("[\ud800-\udfff]")
-    if not odd.search("".join(texts)): return # all at once
-    for i, text in enumerate(texts):
-        if found := odd.search(text): raise ValueError(
-            f"{what} {i} is not UTF-8: {ascii(found[0])} at position {found.start()}")
+    try: "".join(texts).encode() # all at once
+    except UnicodeEncodeError:
+        for i, text in enumerate(texts):
+            try: check_text(text)
+            except ValueError as e: raise ValueError(f"{what} {i} is {e}") from None
 
 # %% ../../nbs/hf/11_texts.ipynb #461fa858
 @patch
@@ -385,10 +385,7 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
     if not isinstance(ids, torch.Tensor): raise TypeError(
         f"targets must be a tensor of ids, not {type(ids).__name__}: "
         "encode(texts) makes one")
-    whole = not (ids.is_floating_point() or ids.dtype == torch.bool)
-    if ids.ndim != 2 or not whole: raise TypeError(
-        f"targets must be whole numbers of shape [B, L], not {ids.dtype} of shape "
-        f"{list(ids.shape)}")
+    check_whole(ids, "[B, L]")
     if len(ids) != len(inputs):
         raise ValueError(f"{len(inputs)} inputs but {len(ids)} targets")
     low, high = map(int, ids.aminmax()) if ids.numel() else (0, 0)

@@ -112,8 +112,7 @@ def set_record(
     if s.open is not None: out["open"] = s.open.tolist()
     out["truncated"] = s.truncated
     if not isinstance(s, ClassSet): return out
-    out |= dict(strings=s.n_strings, invalid=s.invalid) # of merged texts
-    return out | getattr(s, "more", {})
+    return out | dict(strings=s.n_strings, invalid=s.invalid) | s.more # of merged texts
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #237019e9
 def judge(
@@ -125,10 +124,11 @@ def judge(
     found = {} # where a procedure keeps no scores
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        if steps := getattr(procedure, "check_steps", None):
-            (p, rank), = steps([text], [candidate])
+        if not isinstance(procedure, Procedure): pass
+        elif procedure.check_steps:
+            (p, rank), = procedure.check_steps([text], [candidate])
             found = dict(candidate_p_value=p, candidate_rank=rank or None)
-        elif isinstance(procedure, Procedure) and procedure.nested:
+        elif procedure.nested:
             found = dict(candidate_p_value=procedure.p_values(text, candidate)[0])
     if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
     return found, [str(w.message) for w in said]

@@ -56,6 +56,10 @@ class ClassSet(PredictionSet):
         if form is not None: return PredictionSet.line_of(self, text)
         whole = [t == () for t in self.tokens] if self.open is not None else []
         return whole.index(True) if True in whole else None
+    @property
+    def more(self)->dict: # Column to values of all members
+        "What a table says beside texts and probabilities; here nothing"
+        return {}
     def near(self, text:str)->tuple|None:
         "A member that a `text` nearly is, and in what they differ; here none is known"
 

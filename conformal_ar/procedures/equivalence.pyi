@@ -25,6 +25,9 @@ class ClassSet(PredictionSet):
     def __iter__(self): ...
     def line_of(self, text):
         """The member whose form a text has; else the open line that holds it, … if none"""
+    @property
+    def more(self) -> dict:
+        """What a table says beside texts and probabilities; here nothing"""
     def near(self, text: str) -> tuple | None:
         """A member that a `text` nearly is, and in what they differ; here none is known"""
     @property

@@ -47,6 +47,7 @@ class ModelCalibration:
     probe:Probe|None = None # some of the last pairs
     known:tuple|None = None # hashes of all their inputs
     nested = holds_all = False # one threshold on one score? is no target missed?
+    check_steps:Callable|None = None # inputs and candidates to p-values and ranks
     _found:dict|None = None # label of each group (None: all pairs) to its Calibrated
 
     def __init_subclass__(cls, **kwargs):

@@ -27,6 +27,7 @@ class ModelCalibration:
     known: tuple | None
     nested: bool
     holds_all: bool
+    check_steps: Callable | None
     _found: dict | None
     def __init_subclass__(cls, **kwargs) -> None: ...
     def __setattr__(self, name, value) -> None: ...

@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
 from importlib.metadata import version
+from importlib.resources import files
 from inspect import ismethod, signature
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
@@ -302,9 +303,8 @@ def saved_class(
 # %% ../../nbs/procedures/08_saving.ipynb #f124b3dd
 def shipped_calibrations()->dict: # Name to file
     "The calibrations that come with the package"
-    here = Path(__file__ if "__file__" in globals() else "../../conformal_ar/x/x.py")
-    files = sorted(here.parents[1].glob("models/*/calibration.json"))
-    return {f.parent.name: f for f in files}
+    models = Path(str(files("conformal_ar")), "models")
+    return {f.parent.name: f for f in sorted(models.glob("*/calibration.json"))}
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
 def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads them

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length',
-           'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_ids', 'check_log_probs', 'to_device', 'to_host',
-           'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
+           'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs',
+           'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
 
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
 from hashlib import sha256
@@ -67,10 +67,8 @@ class Defaults:
     takes_floor = False   # do start and extend take the least value that counts?
     max_target_len = None # most tokens of a target
     max_rows = 1024       # prefixes in a call, where a search is not told
-    vocab_size = None     # number of tokens
     dtype, device = torch.float32, "cpu" # of its log-probabilities
-    tokenizer = model = None # of transformers, below an adapter
-    other_ends = ()       # ids that end a sequence as the end token does
+    tokenizer = None      # of transformers, below an adapter
     open_text = "{}…".format # the text of a prefix to that of all that begin so
 
     def __init__(self, model:Any): # a wrapper has models below it
@@ -268,6 +266,13 @@ def real_tokens(
     return real if pad_token_id == end_token_id else real & (ids != pad_token_id)
 
 # %% ../../nbs/search/00_autoregressive.ipynb #88fa8f70
+def check_whole(ids:torch.Tensor, shape:str):
+    "`TypeError` unless `ids` are whole numbers on two axes, which are named in `shape`"
+    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if ids.ndim != 2 or not whole: raise TypeError(
+        f"target ids must be whole numbers of shape {shape}; got {ids.dtype} of shape "
+        f"{list(ids.shape)}")
+
 def check_ids(
     ids:torch.Tensor, # [N, L] target ids, each row with its end token
     end_token_id:int, # The end token
@@ -276,10 +281,7 @@ def check_ids(
 )->torch.Tensor: # [N, L] the same, padded after the first end token
     "Pad after the end token; `TypeError` or `ValueError` for ids that are no sequences"
     ids = torch.as_tensor(ids)
-    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
-    if ids.ndim != 2 or not whole: raise TypeError(
-        f"target ids must be whole numbers of shape [N, L]; got {ids.dtype} of shape "
-        f"{list(ids.shape)}")
+    check_whole(ids, "[N, L]")
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
     ids = ids.long().masked_fill(after, pad_token_id)

@@ -4,7 +4,7 @@ import torch
 from _typeshed import Incomplete
 from typing import Any, Callable, Protocol, Sequence
 
-__all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length', 'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_ids', 'check_log_probs', 'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
+__all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs', 'take', 'input_length', 'batches_by_length', 'rows_in_a_call', 'target_lengths', 'real_tokens', 'check_whole', 'check_ids', 'check_log_probs', 'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
 
 class Autoregressor(Protocol):
     """What a model must answer to be searched (Deutschmann et al. 2024, section 3.1)"""
@@ -41,12 +41,9 @@ class Defaults:
     takes_floor: bool
     max_target_len: Incomplete
     max_rows: int
-    vocab_size: Incomplete
     dtype: Incomplete
     device: Incomplete
     tokenizer: Incomplete
-    model: Incomplete
-    other_ends: Incomplete
     open_text: Incomplete
     bare: Incomplete
     def __init__(self, model: Any) -> None: ...
@@ -124,6 +121,8 @@ def real_tokens(ids: torch.Tensor, end_token_id: int, pad_token_id: int) -> torc
     ids: [N, L] target ids
     end_token_id: The end token
     pad_token_id: Padding, which may be the end token"""
+def check_whole(ids: torch.Tensor, shape: str):
+    """`TypeError` unless `ids` are whole numbers on two axes, which are named in `shape`"""
 def check_ids(ids: torch.Tensor, end_token_id: int, pad_token_id: int, n_tokens: int | None = None) -> torch.Tensor:
     """Pad after the end token; `TypeError` or `ValueError` for ids that are no sequences
 

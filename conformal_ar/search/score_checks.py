@@ -17,12 +17,11 @@ from .autoregressive import Autoregressor, check_log_probs, input_length, option
 # %% ../../nbs/search/06_score_checks.ipynb #aa9b2745
 def check_distribution(
     log_probs:torch.Tensor, # [R, V] log-probabilities of the next token
-    tolerance:float=1e-3,   # Allowed distance of the total probability from 1
 ):
     "Raise `ValueError` unless each row is a distribution"
     total = log_probs.double().logsumexp(-1).exp()
-    off = (total - 1).abs() > tolerance
-    if off.any() or (log_probs > tolerance).any(): raise ValueError(
+    off = (total - 1).abs() > 1e-3 # more than rounding
+    if off.any() or (log_probs > 1e-3).any(): raise ValueError(
         "the model's next-token probabilities sum to "
         f"{total[off.int().argmax()]:.4g}, not 1: it must give natural "
         "log-probabilities, as logits.float().log_softmax(-1)")

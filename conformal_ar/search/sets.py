@@ -106,8 +106,7 @@ def to_frame(self:PredictionSet): # A pandas.DataFrame
     return DataFrame(columns)
 
 # %% ../../nbs/search/05_sets.ipynb #70d48879
-def _brief(text, most=60):
-    return repr(text if len(text) <= most else text[:most - 1] + "…")
+def _brief(text): return repr(text if len(text) <= 60 else text[:59] + "…")
 
 # %% ../../nbs/search/05_sets.ipynb #d79af1ae
 @patch(as_prop=True)

@@ -56,12 +56,11 @@ def sized_pairs(
 def addition_pairs(
     n:int=1000, # Numbers of each size (the paper's N)
     permutations:int=10, # The paper's k
-    seed:int=0, # Of the generator
-    sizes:tuple=SIZES # Pairs of digit counts
-)->np.ndarray: # [10000 + len(sizes) * n * permutations, 2]
+    seed:int=0 # Of the generator
+)->np.ndarray: # [10000 + len(SIZES) * n * permutations, 2]
     "The paper's additions, duplicates included (Deutschmann et al. 2024, appendix)"
     rng = np.random.default_rng(seed)
-    sized = [sized_pairs(rng, a, b, n, permutations) for a, b in sizes]
+    sized = [sized_pairs(rng, a, b, n, permutations) for a, b in SIZES]
     return np.concatenate([small_pairs(), *sized])
 
 # %% ../../nbs/tasks/01_additions.ipynb #080849b6
@@ -85,12 +84,10 @@ def distinct_pairs(
 # %% ../../nbs/tasks/01_additions.ipynb #4e3cf7e6
 def split_pairs(
     pairs:np.ndarray, # [N, 2] distinct, in random order
-    held_out:float=0.25, # Share for calibration and test
-    valid:float=0.25 # Share of the rest for validation
 )->dict: # Arrays held_out, valid and train
     "Cut shuffled pairs into three parts"
-    held = int(len(pairs)*held_out)
-    parts = np.split(pairs, [held, held + int((len(pairs) - held)*valid)])
+    held = len(pairs)//4
+    parts = np.split(pairs, [held, held + (len(pairs) - held)//4])
     return dict(zip(("held_out", "valid", "train"), parts))
 
 # %% ../../nbs/tasks/01_additions.ipynb #cbc7f462

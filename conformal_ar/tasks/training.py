@@ -28,13 +28,12 @@ else: ModelTokenizer = "ModelTokenizer"
 # %% ../../nbs/tasks/04_training.ipynb #0a11c007
 def orthogonalise(
     g:torch.Tensor, # [..., M, N] matrices
-    steps:int=5,    # Of the iteration
 )->torch.Tensor: # The same shape; singular values between about 0.7 and 1.2
     "The nearest matrix with singular values one, approximately (Jordan 2024)"
     tall = g.shape[-2] > g.shape[-1]
     x = (g.mT if tall else g).bfloat16()
     x = x/(x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    for _ in range(steps):
+    for _ in range(5):
         a = x @ x.mT
         x = 3.4445*x + (-4.7750*a + 2.0315*a @ a) @ x
     return (x.mT if tall else x).to(g.dtype)

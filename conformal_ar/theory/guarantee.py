@@ -236,20 +236,24 @@ def pac_rank(
     coverage:float|Fraction, # Coverage wanted, in (0, 1)
     n_cal:int,             # Calibration size
     confidence:float|Fraction=0.95, # That the calibration set gives it, in (0, 1)
-)->int: # K, at least 1
+    steps:int=1,           # Of which each drops one
+)->int: # K, at least the steps
     "The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)"
-    goal = float(check_risk(coverage, "coverage"))
-    n, delta = check_count(n_cal), float(1 - check_risk(confidence, "confidence"))
+    goal, sure = check_risk(coverage, "coverage"), check_risk(confidence, "confidence")
+    n, steps = check_count(n_cal), check_count(steps, "steps")
+    goal, sure, delta = float(goal), float(sure), float(1 - sure)
+    def least(k): return scipy.stats.beta.ppf(delta, n + 1 - k, k) if k <= n else 0.
     low, high = 0, n + 1
     while high - low > 1:
         k = (low + high)//2
-        if scipy.stats.beta.ppf(delta, n + 1 - k, k) >= goal: low = k
+        if least(k) >= goal: low = k
         else: high = k
-    if low == 0: raise ValueError(
+    if low >= steps: return low
+    need = steps + int(scipy.stats.nbinom.ppf(sure, steps, 1 - goal))
+    raise ValueError(
         f"{n} calibration pairs cannot give a coverage of {goal:g} with probability "
-        f"{1 - delta:g}: at most {delta**(1/n):.4g}; {goal:g} takes n_cal >= "
-        f"{ceil(log(delta)/log(goal))}")
-    return low
+        f"{sure:g}{f' in {steps} steps'*(steps > 1)}: at most {least(steps):.4g}; "
+        f"{goal:g} takes n_cal >= {need}{', or fewer steps'*(steps > 1)}")
 
 # %% ../../nbs/theory/03_guarantee.ipynb #8873f705
 @dataclass(frozen=True)
@@ -292,7 +296,7 @@ def plan(
     "From a coverage to the most scores that may be dropped, split evenly over steps"
     if confidence is None:
         k = conformal_rank(1 - check_risk(coverage, "coverage"), n_cal)
-    else: k = pac_rank(coverage, n_cal, confidence)
+    else: k = pac_rank(coverage, n_cal, confidence, steps)
     if k < check_count(steps, "steps"): _refuse_coverage(coverage, n_cal, k, steps)
     ranks = tuple(k//steps + (step < k % steps) for step in range(steps))
     return Plan(n_cal, ranks, float(confidence or 0.95))

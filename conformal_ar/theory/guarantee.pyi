@@ -95,12 +95,13 @@ def one_risk(coverage: float | None = None, alpha: float | None = None, **other)
 
     coverage: Guaranteed probability of the whole sequence, in (0, 1)
     alpha: Its risk, 1 − coverage, in (0, 1)"""
-def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fraction = 0.95) -> int:
+def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fraction = 0.95, steps: int = 1) -> int:
     """The most scores to drop at a coverage and confidence (Vovk 2012, proposition 2)
 
     coverage: Coverage wanted, in (0, 1)
     n_cal: Calibration size
-    confidence: That the calibration set gives it, in (0, 1)"""
+    confidence: That the calibration set gives it, in (0, 1)
+    steps: Of which each drops one"""
 
 @dataclass(frozen=True)
 class Plan:

@@ -106,15 +106,6 @@ def risk_threshold(
     if not len(fits): return -np.inf
     return float(losses.at[order][fits[0] - 1]) if fits[0] else np.inf
 
-# %% ../../nbs/theory/08_risk.ipynb #f36ce78a
-def binomial_p_values(
-    lost:np.ndarray, # Pairs with a loss of 1
-    n:np.ndarray|int, # All pairs, whose losses are 0 or 1
-    risk:float,      # Largest risk, in (0, 1)
-)->np.ndarray:
-    "Exact p-values of: the risk is above `risk`"
-    return scipy.stats.binom.cdf(lost, n, float(check_risk(risk, "risk")))
-
 # %% ../../nbs/theory/08_risk.ipynb #1ab0703b
 def hoeffding_bentkus_p_values(
     mean:np.ndarray, # Mean losses in [0, 1]
@@ -127,6 +118,17 @@ def hoeffding_bentkus_p_values(
     h = scipy.special.rel_entr(a, r) + scipy.special.rel_entr(1 - a, 1 - r)
     few = scipy.stats.binom.cdf(np.ceil(n*mean - ROUNDING), n, r)
     return np.minimum(1, np.minimum(np.exp(-n*h), np.e*few))
+
+# %% ../../nbs/theory/08_risk.ipynb #f36ce78a
+def mean_p_values(
+    mean:np.ndarray, # Mean losses in [0, 1]
+    n:int,           # Pairs
+    risk:float,      # Largest risk, in (0, 1)
+    whole:bool|np.bool_, # Are all losses 0 or 1?
+)->np.ndarray:
+    "Of: the risk is above `risk`; exact where losses are 0 or 1"
+    if not whole: return hoeffding_bentkus_p_values(mean, n, risk)
+    return scipy.stats.binom.cdf(np.round(n*mean), n, float(check_risk(risk, "risk")))
 
 # %% ../../nbs/theory/08_risk.ipynb #6268085f
 def fixed_order(
@@ -150,8 +152,7 @@ def risk_p_values(
     sums = losses.start.sum() - falls[np.searchsorted(losses.at[order], thresholds)]
     sums = np.maximum(sums, 0)
     whole = np.isin(losses.start, [0, 1]).all() and (losses.drop == 1).all()
-    if whole: return binomial_p_values(np.round(sums), n, risk)
-    return hoeffding_bentkus_p_values(sums/n, n, risk)
+    return mean_p_values(sums/n, n, risk, whole)
 
 # %% ../../nbs/theory/08_risk.ipynb #e9165067
 def tested_threshold(
@@ -171,9 +172,7 @@ def loss_p_values(
 )->np.ndarray: # [c]
     "Of: the risk of a candidate is above `risk`; exact where losses are 0 or 1"
     lost = np.asarray(losses, float)
-    if np.isin(lost, [0, 1]).all():
-        return binomial_p_values(lost.sum(0), len(lost), risk)
-    return hoeffding_bentkus_p_values(lost.mean(0), len(lost), risk)
+    return mean_p_values(lost.mean(0), len(lost), risk, np.isin(lost, [0, 1]).all())
 
 # %% ../../nbs/theory/08_risk.ipynb #a1c0de02
 def learn_then_test(
@@ -264,9 +263,7 @@ def passing_cutoff(
     confidence:float,   # That it holds, over calibration sets, in (0, 1)
 )->float: # Infinite where the first does not pass
     "The last cut-off before one fails (Learn then Test, Angelopoulos et al. 2021)"
-    delta = float(1 - check_risk(confidence, "confidence"))
-    passes = cutoff_p_values(scores, right, cutoffs, error) <= delta
-    n = int(np.logical_and.accumulate(passes).sum())
+    n = fixed_order(cutoff_p_values(scores, right, cutoffs, error), confidence)
     return float(cutoffs[n - 1]) if n else np.inf
 
 # %% ../../nbs/theory/08_risk.ipynb #22634830
@@ -282,7 +279,8 @@ class SelectionRule:
     )->np.ndarray: # [m] is each taken?
         "By the cut-off, or the list's p-values (Jin & Candès 2023)"
         there = (scores := check_scores(scores)) > -np.inf
-        if self.cutoff is not None: return there & (scores >= self.cutoff)
+        if self.cutoff is not None: return there & (
+            scores >= self.cutoff) & (self.cutoff < np.inf) # which none passed
         p = selection_p_values(scores[there], self.wrong, self.guarantee.n_cal)
         there[there] = benjamini_hochberg(p, 1 - self.guarantee.coverage)
         return there
@@ -293,25 +291,25 @@ def fit_selection(
     right:np.ndarray,  # [n] is each right?
     fdr:float|None=None,   # Most wrong among those taken from a list, on average
     error:float|None=None, # In its place: among all answered, by one threshold
-    confidence:float=0.95, # Over calibration sets, for error
+    confidence:float|None=None, # Over calibration sets, for error; None: 0.95
     cutoffs:np.ndarray|None=None, # For error: from choose_cutoffs, on other data
-)->SelectionRule:
-    "Fitted; `ValueError` where no answer has a score, or no cut-off passes"
+)->SelectionRule: # Its cut-off is infinite where none passes
+    "Fitted; `ValueError` where no answer has a score, and for an error without cutoffs"
+    fdr, error, sure = selection_risks(fdr, error, confidence)
     scores, right = check_scores(scores), np.asarray(right, bool)
-    there = scores > -np.inf
+    there, found = scores > -np.inf, None # the others are never taken
     if not there.any(): raise ValueError(
         f"none of {len(there)} answers has a score: there are none, or all score −∞")
     scores, right = scores[there], right[there]
-    n, wrong, found, sure = len(scores), np.sort(scores[~right]), None, None
-    if error is not None and cutoffs is not None:
-        sure, found = confidence, passing_cutoff(scores, right, cutoffs, error,
-                                                 confidence)
-        if found == np.inf: raise ValueError(
-            why_none_passes(scores, right, cutoffs[0], error))
+    n, wrong = len(scores), np.sort(scores[~right])
     least = (1 + np.isposinf(wrong).sum())/(n + 1)
-    if least > (fdr or 1): warn_caller("nothing can ever be taken: with "
+    if error is not None:
+        if cutoffs is None: raise ValueError("an error is of thresholds that other "
+            "data suggest: give cutoffs, from choose_cutoffs")
+        found = passing_cutoff(scores, right, cutoffs, error, sure)
+    elif least > fdr: warn_caller("nothing can ever be taken: with "
         f"{n} answers the smallest p-value is {least:.3g}; use more answers")
-    risk = float(check_risk(error, "error") if fdr is None else check_risk(fdr, "fdr"))
+    risk = next(v for v in (fdr, error) if v is not None)
     return SelectionRule(Guarantee(1 - risk, "fdr", n, len(wrong), sure), wrong, found)
 
 # %% ../../nbs/theory/08_risk.ipynb #2ad42e7d
