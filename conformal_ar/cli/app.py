@@ -11,7 +11,7 @@ import gc
 import html
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from functools import partial
 from math import floor, inf
@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 from fastcore.basics import patch
 
 from .calibrate import inputs_of_rows, open_inputs, sorted_inputs
-from .command_line import explain_error, guarantee_text, noted_options, opened_calibration, shortened, task_options
+from .command_line import explain_error, guarantee_text, noted_with, opened_calibration, shortened, task_options
 from ..decisions.adaptive import AdaptiveLevelSets
 from ..decisions.selection import SelectiveAnswers
 from ..files.csv_jsonl import Input, csv_text, read_lines, table_start
@@ -438,7 +438,7 @@ def file_records(
     return worker.of_inputs(inputs, each)
 
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
-_opening, _kept = Lock(), {} # (name, model) -> when it was written, Opened
+_opening, _kept = defaultdict(Lock), {} # (name, model) -> when written, Opened
 
 def open_calibration(name:str, model:str="")->Opened:
     "A calibration by `name`, opened once, on a `model`; `ValueError` for no folder"
@@ -447,9 +447,10 @@ def open_calibration(name:str, model:str="")->Opened:
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model
-    with _opening: # a model is loaded once, and goes with its calibration
+    with _opening[key]: # a model is loaded once, and goes with its calibration
         if _kept.get(key, [None])[0] != stamp:
             if _kept.pop(key, None): gc.collect()
-            _kept[key] = stamp, Opened(
-                *opened_calibration(name, model=model), noted_options(name))
+            noted = noted_with(name)
+            found = opened_calibration(name, noted, model=model)
+            _kept[key] = stamp, Opened(*found, noted["options"])
         return _kept[key][1]

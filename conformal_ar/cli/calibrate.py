@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, notice, notice_lines, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
+from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -352,12 +352,13 @@ def evaluate(ctx:typer.Context, given:SimpleNamespace, asked:list=[]):
     if results: check_file(results, data)
     check_shares(coverage=given.coverage)
     check_there(data)
-    task = task_of(calibration, given.task)
-    reading, _ = read_as(calibration, task, asked)
+    noted = noted_with(calibration)
+    task = task_of(calibration, noted, given.task)
+    reading, _ = read_as(calibration, noted, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, given.pairs, *columns)
     rows = rows_of(data, columns, task)
-    cp, task = opened_calibration(calibration, given.coverage, given.model,
+    cp, task = opened_calibration(calibration, noted, given.coverage, given.model,
                                   given.device, task)
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     if isinstance(cp, AdaptiveLevelSets): raise ValueError(

@@ -19,14 +19,14 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Sequence
 
 import typer
 from typer.core import TyperGroup
 
 from .. import own_object, own_procedures
 from ..files.csv_jsonl import printable
-from ..procedures.saving import is_shipped, read_calibration
+from ..procedures.saving import function_name, is_shipped, model_notes
 from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/00_command_line.ipynb #e25ef5c8
@@ -358,27 +358,25 @@ def max_len_for(ar, targets):
     return choose_max_len(target_lengths(ids, ar.end_token_id)[spelt])
 
 # %% ../../nbs/cli/00_command_line.ipynb #1e94c74e
+def noted_with(calibration)->dict[str, Any]:
+    "What was noted with a calibration, read once; with one of the package nothing"
+    own = is_shipped(str(calibration))
+    return dict(options=[], of_list=False) if own else model_notes(calibration)
+
 def noted_task(noted):
     "The task that is noted with a calibration, or else merges texts as it does"
-    from conformal_ar.procedures.saving import function_name
     forms = {function_name(t.forms[0]): t.name for t in TASKS.values() if t.forms[0]}
     return task_named(noted["task"] or forms.get(noted["canonicalize"]))
 
 # %% ../../nbs/cli/00_command_line.ipynb #1e94c74f
-def load_calibration(folder, model, device, task=None):
+def load_calibration(folder, noted, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
-    from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     from conformal_ar.procedures.procedure import load
-    from conformal_ar.procedures.saving import model_notes
-    noted = model_notes(folder)
-    home = noted_task(noted)
-    task = task or home
+    task = task or noted_task(noted)
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = load_model(model, device)
-    stream = "adaptive" in read_calibration(folder)["notes"]
-    read = AdaptiveLevelSets.load if stream else load
-    return read(folder, ar, canonicalize=task.forms[0]), task
+    return load(folder, ar, canonicalize=task.forms[0]), task
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
 def procedure_class(name, task):
@@ -391,34 +389,27 @@ def guarantee_text(guarantee):
     return guarantee._repr_markdown_().replace("**", "")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e507e825
-def task_of(calibration, asked):
+def task_of(calibration, noted, asked):
     "The task of a calibration, or the one that was asked for by name"
     name = str(calibration)
     if is_shipped(name):
         if asked in (None, name): return task_named(name)
         raise ValueError(f"the calibration is of {name}, but the task is {asked}")
-    read_calibration(name) # says what is wrong with it, before torch is loaded
-    from conformal_ar.procedures.saving import model_notes
-    home = noted_task(noted := model_notes(name))
+    home = noted_task(noted)
     if not asked or asked == home.name: return home
     if not (noted["task"] or noted["model"]): return task_named(asked) # of Python
     was = f"as {home.name}" if home.name else "without a task"
     raise ValueError(f"{name} was calibrated {was}: leave --task out")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e507e826
-def noted_options(calibration):
-    "Options that the inputs of a calibration were read with; none of the package's"
-    from conformal_ar.procedures.saving import model_notes
-    return [] if is_shipped(str(calibration)) else model_notes(calibration)["options"]
-
-def read_as(calibration, task, asked):
+def read_as(calibration, noted, task, asked):
     "As task_options, with those of the calibration; what differs is said"
-    noted = noted_options(calibration)
-    own, others = task_options(task, dict.fromkeys([*asked, *noted]))
+    before = noted["options"]
+    own, others = task_options(task, dict.fromkeys([*asked, *before]))
     def named(options): return ", ".join(f"--{o.replace('_', '-')}" for o in options)
-    if new := [o for o in noted if o not in asked]: notice(
+    if new := [o for o in before if o not in asked]: notice(
         f"{calibration} was calibrated with {named(new)}: inputs are read so here, too")
-    if odd := [o for o in own if own[o] and o not in noted]: notice(
+    if odd := [o for o in own if own[o] and o not in before]: notice(
         f"warning: {calibration} was calibrated without {named(odd)}: its coverage is "
         "that of inputs that are read without")
     return own, others
@@ -431,15 +422,15 @@ def check_shares(**options):
         if value is not None: check_risk(value, name)
 
 # %% ../../nbs/cli/00_command_line.ipynb #36aad99f
-def opened_calibration(calibration, coverage=None, model=None, device=None, task=None,
-                      say=False):
+def opened_calibration(calibration, noted, coverage=None, model=None, device=None,
+                       task=None, say=False):
     "A calibration of the package, or a saved one; and the task"
     from conformal_ar.procedures.procedure import load
     if not is_shipped(name := str(calibration)):
         if coverage is not None: raise ValueError(
             f"--coverage is for the calibrations of the package: {name} has its own; "
             "calibrate again for another")
-        cp, task = load_calibration(calibration, model, device, task)
+        cp, task = load_calibration(calibration, noted, model, device, task)
         if say and hasattr(cp, "guarantee"): notice(guarantee_text(cp.guarantee))
         return cp, task
     if model: raise ValueError(f"{name} brings its own model: leave --model out")

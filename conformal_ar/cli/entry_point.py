@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
-from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
+from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -229,8 +229,9 @@ def update(
         f"folder, and update that (a folder of this name is ./{calibration})")
     check_shares(step=step)
     check_there(data)
-    task = task_of(calibration, given.task)
-    reading, _ = read_as(calibration, task, asked)
+    noted = noted_with(calibration)
+    task = task_of(calibration, noted, given.task)
+    reading, _ = read_as(calibration, noted, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, None, *columns)
     rows = rows_of(data, columns, task)
@@ -240,7 +241,7 @@ def update(
         if old.is_file() and not old.samefile(calibration_file(calibration)):
             raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
-        cp, task = load_calibration(calibration, given.model, given.device, task)
+        cp, task = load_calibration(calibration, noted, given.model, given.device, task)
         pairs = pairs_of_file(data, 1, 200, rows, task, cp.model, reading)
         said = _follow(cp, calibration, pairs, output, step, again)
     typer.echo(said)

@@ -22,11 +22,11 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, say_replaced, sorted_inputs
-from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
+from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
-from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
+from ..procedures.saving import calibration_file, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -72,12 +72,6 @@ def _check_kind(output, task):
     raise ValueError(f"{output}: sets go into .csv and .jsonl files"
         f"{''.join(f', and into {o}' for o in task.writers)}"
         f"{f'; {kind} is for a calibration of {known}'*bool(known)}")
-
-# %% ../../nbs/cli/02_predict.ipynb #e27b94c6
-def _of_list(calibration):
-    "Does it take answers from a whole list?"
-    if is_shipped(calibration): return False
-    return read_calibration(calibration)["settings"].get("fdr") is not None
 
 # %% ../../nbs/cli/02_predict.ipynb #5c885940
 def _is_file(data): # else it is an input itself; os.path bears names that are too long
@@ -197,10 +191,11 @@ def predict(
     calibration, column = given.calibration, given.input_column
     _check_asked(data, text, output, column)
     check_shares(coverage=given.coverage)
-    task = task_of(calibration, given.task)
-    (own, others), kind = read_as(calibration, task, asked), _suffix(output)
+    noted, kind = noted_with(calibration), _suffix(output)
+    task = task_of(calibration, noted, given.task)
+    own, others = read_as(calibration, noted, task, asked)
     _check_kind(output, task)
-    is_file, together = bool(data) and _is_file(data), _of_list(calibration)
+    is_file, together = bool(data) and _is_file(data), noted["of_list"]
     if together and not is_file and len(text) < 2: raise ValueError(
         f"{calibration} takes answers from a whole list: give a file")
     if pictures:
@@ -208,7 +203,7 @@ def predict(
         writable_folder(ctx, pictures)
     if is_file: blocks = open_inputs(data, column, task, 100)
     def opened():
-        cp, _ = opened_calibration(calibration, given.coverage, given.model,
+        cp, _ = opened_calibration(calibration, noted, given.coverage, given.model,
                                    given.device, task, True)
         from conformal_ar.procedures.procedure import ModelCalibration
         own_sets = cp if isinstance(cp, ModelCalibration) else cp.sets # follow labels
