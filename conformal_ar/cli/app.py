@@ -11,7 +11,7 @@ import gc
 import html
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from functools import partial
 from math import floor, inf
@@ -442,7 +442,7 @@ def file_records(
     return worker.of_inputs(inputs, each)
 
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
-_opening, _kept = Lock(), {} # (name, model) -> when it was written, Opened
+_opening, _kept = defaultdict(Lock), {} # (name, model) -> when written, Opened
 
 def open_calibration(name:str, model:str="")->Opened:
     "A calibration by `name`, opened once, on a `model`; `ValueError` for no folder"
@@ -451,7 +451,7 @@ def open_calibration(name:str, model:str="")->Opened:
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model
-    with _opening: # a model is loaded once, and goes with its calibration
+    with _opening[key]: # a model is loaded once, and goes with its calibration
         if _kept.get(key, [None])[0] != stamp:
             if _kept.pop(key, None): gc.collect()
             noted = noted_with(name)

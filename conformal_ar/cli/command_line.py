@@ -371,14 +371,12 @@ def noted_task(noted):
 # %% ../../nbs/cli/00_command_line.ipynb #1e94c74f
 def load_calibration(folder, noted, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
-    from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     from conformal_ar.procedures.procedure import load
     task = task or noted_task(noted)
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model")
     ar = load_model(model, device)
-    read = AdaptiveLevelSets.load if noted["adaptive"] else load
-    return read(folder, ar, canonicalize=task.forms[0]), task
+    return load(folder, ar, canonicalize=task.forms[0]), task
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
 def procedure_class(name, task):

@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
-from ..procedures.saving import read_notes, restored
+from ..procedures.saving import LOADABLE, read_notes, read_scores, restored
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import Abstention, PredictionSet, prediction_sets
 from ..theory.checks import check_risk, check_scores
@@ -116,6 +116,8 @@ class AdaptiveLevelSets:
             raise AttributeError(f"{name} belongs to the stream: begin another one")
         super().__setattr__(name, value)
 
+LOADABLE.append(AdaptiveLevelSets)
+
 # %% ../../nbs/decisions/02_adaptive.ipynb #167f5369
 @patch(as_prop=True)
 def model(self:AdaptiveLevelSets): return self.sets.model
@@ -190,8 +192,7 @@ def save(self:AdaptiveLevelSets,
 )->Path: # The file
     "Save the sets, with the state of the stream in their notes"
     own = dict(self.state._asdict(), alpha=self.alpha, step=self.step, decay=self.decay)
-    scores = [None if s == -np.inf else float(s) for s in self.state.scores]
-    return self.sets.save(folder, dict(notes or {}, adaptive=own | dict(scores=scores)))
+    return self.sets.save(folder, (notes or {}) | dict(AdaptiveLevelSets=own))
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #3718698c
 @patch(cls_method=True)
@@ -201,10 +202,9 @@ def load(cls:AdaptiveLevelSets,
     **functions, # The functions it was calibrated with: canonicalize
 )->AdaptiveLevelSets:
     "Go on where a stream was saved; `ValueError` where there is none"
-    own = read_notes(folder, "adaptive")
-    sets = restored(ConformalLevelSets, folder, model, "adaptive", **functions)
+    own = read_notes(folder, "AdaptiveLevelSets")
+    sets = restored(ConformalLevelSets, folder, model, AdaptiveLevelSets, **functions)
     new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
     vars(new)["alpha"] = own.pop("alpha")
-    scores = np.array([-np.inf if s is None else s for s in own.pop("scores")])
-    new.state = AdaptiveState(scores=scores, **own)
+    new.state = AdaptiveState(scores=read_scores(own.pop("scores")), **own)
     return new

@@ -8,7 +8,7 @@ __all__ = ['density_ratio', 'WeightedLevelSets']
 # %% ../../nbs/decisions/03_weighted.ipynb #955ea48d
 from copy import copy
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 import scipy
@@ -16,7 +16,8 @@ from fastcore.basics import patch
 
 from .adaptive import own_level_sets, sets_at
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.saving import Calibrated, function_name, read_notes, restored, same_function
+from ..procedures.procedure import checked_pairs
+from ..procedures.saving import LOADABLE, Calibrated, function_name, read_notes, read_scores, restored, same_function
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import PredictionSet
 from ..theory.checks import check_risk, warn_caller
@@ -81,9 +82,11 @@ class WeightedLevelSets:
         sets:ConformalLevelSets, # Calibrated or not; without groups
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
     ):
-        self.sets, self.ratio, self._guarantee = own_level_sets(sets), ratio, None
+        self.sets, self.ratio, self._of = own_level_sets(sets), ratio, None
         if sets.confidence is not None: raise ValueError(
             "weighted level sets hold on average, not with a confidence")
+
+LOADABLE.append(WeightedLevelSets)
 
 # %% ../../nbs/decisions/03_weighted.ipynb #dff4bc16
 @patch
@@ -96,16 +99,11 @@ def _depends(self:WeightedLevelSets):
 
 # %% ../../nbs/decisions/03_weighted.ipynb #fbaa56c7
 @patch(as_prop=True)
-def known(self:WeightedLevelSets)->Guarantee:
-    "The guarantee; `RuntimeError` where there is none"
-    if self.guarantee is not None: return self.guarantee
+def guarantee(self:WeightedLevelSets)->Guarantee:
+    "`RuntimeError` before calibration, and where the sets or the ratio have changed"
+    if self._of == self._depends(): return self._guarantee
     raise RuntimeError("WeightedLevelSets is not calibrated yet, or its sets or ratio "
                        "have changed since: call calibrate")
-
-@patch(as_prop=True)
-def guarantee(self:WeightedLevelSets)->Guarantee|None:
-    "None before calibration, and where the sets or the ratio have changed since"
-    return self._guarantee if self._guarantee and self._of == self._depends() else None
 
 # %% ../../nbs/decisions/03_weighted.ipynb #20e008b2
 @patch
@@ -126,7 +124,7 @@ def effective_size(self:WeightedLevelSets):
 # %% ../../nbs/decisions/03_weighted.ipynb #85802627
 @patch
 def __repr__(self:WeightedLevelSets):
-    if self.guarantee is None: return "WeightedLevelSets: not calibrated"
+    if self._of != self._depends(): return "WeightedLevelSets: not calibrated"
     worth = f"worth {self.effective_size:.0f} pairs"
     return f"WeightedLevelSets: {self.guarantee}, {worth}"
 
@@ -140,8 +138,7 @@ def calibrate(self:WeightedLevelSets,
     "Score the pairs and weigh them; `ValueError` where a weight is infinite"
     new = copy(self) # who predicts meanwhile has the old calibration
     new.sets = copy(self.sets)
-    pairs = new.sets.read(inputs, targets)
-    new.sets.check_model(pairs)
+    pairs = checked_pairs(new.sets, inputs, targets)
     scores = new.sets.scores(pairs, **kwargs)[0][:, 0]
     own = new.weights(pairs.inputs)
     if np.isinf(own).any(): raise ValueError(
@@ -180,7 +177,7 @@ def predict(self:WeightedLevelSets,
 def thresholds(self:WeightedLevelSets, inputs:Sequence)->np.ndarray: # [n]
     "The threshold of each of `inputs` [n], new ones; `RuntimeError` before calibration"
     self = copy(self) # one calibration
-    self.known
+    self.guarantee # an error before calibration
     new = self.weights(check_inputs(inputs)) if len(inputs) else np.zeros(0)
     alpha = float(check_risk(self.sets.alpha))
     return weighted_thresholds(self._scores, self._own, new, alpha)
@@ -193,27 +190,26 @@ def save(self:WeightedLevelSets,
 )->Path: # The file
     "Save the settings of the sets, with scores and weights of their pairs in the notes"
     plain = copy(self.sets) # whose one threshold is never used
-    plain._found = {None: Calibrated(np.zeros(1), self.known, len(self._scores))}
+    plain._found = {None: Calibrated(np.zeros(1), self.guarantee, len(self._scores))}
     fitted = isinstance(self.ratio, DensityRatio)
     function = function_name(self.ratio.features if fitted else self.ratio)
-    scores = [None if s == -np.inf else float(s) for s in self._scores]
-    own = dict(scores=scores, weights=self._own.tolist(), function=function,
+    own = dict(scores=self._scores, weights=self._own, function=function,
                coefficients=self.ratio.coefficients if fitted else None)
-    return plain.save(folder, dict(notes or {}, weighted=own))
+    return plain.save(folder, (notes or {}) | dict(WeightedLevelSets=own))
 
 # %% ../../nbs/decisions/03_weighted.ipynb #5b8115fb
 @patch(cls_method=True)
 def load(cls:WeightedLevelSets,
     folder:str,          # Folder with conformal.json, or the file
     model:Autoregressor, # The model it was calibrated with
-    function:Callable,   # The features of density_ratio, or the ratio itself
+    function:Any=None,   # The features of density_ratio, or the ratio itself
     **functions,         # The others it was calibrated with: canonicalize
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
-    own = read_notes(folder, "weighted")
-    same_function(folder, "function", own["function"], function)
+    own = read_notes(folder, "WeightedLevelSets")
+    function = same_function(folder, "function", own["function"], function)
     c = own["coefficients"]
-    sets = restored(ConformalLevelSets, folder, model, "weighted", **functions)
+    sets = restored(ConformalLevelSets, folder, model, WeightedLevelSets, False,
+                    **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    scores = np.array([-np.inf if s is None else s for s in own["scores"]])
-    return new._weighted(scores, np.array(own["weights"]))
+    return new._weighted(read_scores(own["scores"]), np.array(own["weights"]))

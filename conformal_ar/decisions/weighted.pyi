@@ -6,7 +6,7 @@ from ..search.sets import PredictionSet
 from ..theory.guarantee import Guarantee
 from _typeshed import Incomplete
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 from typing_extensions import Self, overload
 
 __all__ = ['density_ratio', 'WeightedLevelSets']
@@ -35,11 +35,8 @@ class WeightedLevelSets:
     def _depends(self):
         """What scores, weights and sets depend on"""
     @property
-    def known(self) -> Guarantee:
-        """The guarantee; `RuntimeError` where there is none"""
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """None before calibration, and where the sets or the ratio have changed since"""
+    def guarantee(self) -> Guarantee:
+        """`RuntimeError` before calibration, and where the sets or the ratio have changed"""
     def weights(self, inputs: Sequence):
         """[n] weights of `inputs`, ∞ if not possible before; `ValueError` where negative"""
     @property
@@ -74,7 +71,7 @@ class WeightedLevelSets:
         folder: Folder to write conformal.json into; made if missing
         notes: What else to keep with it, as JSON"""
     @classmethod
-    def load(cls, folder: str, model: Autoregressor, function: Callable, **functions) -> WeightedLevelSets:
+    def load(cls, folder: str, model: Autoregressor, function: Any = None, **functions) -> WeightedLevelSets:
         """Load weighted sets; `ValueError` where there are none, or of another function
 
         folder: Folder with conformal.json, or the file

@@ -24,7 +24,7 @@ from .equivalence import merge_equivalent
 from .evaluation import evaluate_sets
 from .pairs import Pairs, Probe, check_unchanged, input_hashes, join_pairs, read_pairs, warn_known, warn_order, warn_repeated, warn_respelt, warn_unheld
 from .risk_control import evaluate_losses, fit_losses, pair_losses
-from .saving import LOADABLE, Calibrated, calibration_file, fit_again, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
+from .saving import LOADABLE, Calibrated, built_class, calibration_file, fit_again, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
 from ..search.autoregressive import Autoregressor, check_inputs, optional, take, target_lengths
 from ..search.beams import most_probable
 from ..search.score_checks import check_adapter
@@ -654,7 +654,7 @@ def save(self:ModelCalibration,
     now = copy(self)
     now.guarantees # an error before calibration
     if now.probe: now.probe.check(now.model)
-    fields = saved_fields(now, notes or {})
+    fields = saved_fields(now, notes)
     if now.probe: check_unchanged(now.probe.fingerprint, fields["fingerprint"])
     return write_calibration(folder, fields)
 
@@ -677,7 +677,8 @@ def load(
 )->Procedure: # The calibrated procedure, or SelectiveAnswers
     "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
     if is_shipped(folder): return ModelCalibration.load(folder, model, **options)
-    kind = saved_class(kept := read_calibration(folder))
+    kept = read_calibration(folder)
+    kind = built_class(kept) or saved_class(kept)
     if kind is None: raise ValueError(
         f"{calibration_file(folder)} holds {kept['procedure']!r:.60}, which is not "
         "known: import the module that defines it first")
