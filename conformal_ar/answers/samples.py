@@ -15,10 +15,10 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, read_judgement, references_of, thresholds
+from .tables import AnswerCalibration, AnswerSet, AnswerTable, Level, Measured, coverage_level, drawn_values, draws_table, read_answers, references_of, thresholds
 from ..files.whole_files import input_text
 from ..procedures.risk_control import NONE_PASSES, check_loss, fit_risks, named_losses, risk_event, risk_shares, set_losses
-from ..theory.checks import check_columns, check_count, check_risk, warn_alike, warn_caller, warn_near
+from ..theory.checks import check_columns, check_count, check_risk, read_judgement, warn_alike, warn_caller, warn_near
 from ..theory.guarantee import Guarantee, one_risk, wilson_upper
 from ..theory.risk import OF_SCORES, RULES, Drawn, learn_then_test, loss_error, losses_at, missed_share, set_apart
 

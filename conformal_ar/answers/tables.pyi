@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Sequence
 
-__all__ = ['AnswerTable', 'read_judgement', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
+__all__ = ['AnswerTable', 'read_answers', 'rows_in_order', 'kinds_of', 'references_of', 'draws_table', 'Level', 'coverage_level', 'drawn_values', 'Measured', 'AnswerSet', 'AnswerCalibration', 'thresholds']
 
 @dataclass(frozen=True)
 class AnswerTable:
@@ -27,10 +27,6 @@ class AnswerTable:
     def of_answers(self, column: str) -> np.ndarray:
         """Values of a `column` of answers, read when first needed; `ValueError` for odd ones"""
 
-def read_judgement(v: Any) -> bool:
-    """Is it right? `ValueError` for anything else
-
-    v: Yes or no, true or false, right or wrong, 1 or 0"""
 def read_answers(data: Any, *needed: str, names: dict | None = None) -> AnswerTable:
     '''Read and check answers; `ValueError` names the rows that are wrong
 

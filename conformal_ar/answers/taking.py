@@ -12,9 +12,9 @@ from typing import Any, Sequence
 import numpy as np
 from fastcore.basics import patch
 
-from .tables import AnswerCalibration, Level, read_answers, read_judgement
+from .tables import AnswerCalibration, Level, read_answers
 from ..files.whole_files import decimals
-from ..theory.checks import check_columns, check_scores, warn_caller
+from ..theory.checks import check_scores, read_judgements, warn_caller
 from ..theory.guarantee import Selected
 from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, set_apart, why_none_passes
 from ..theory.validity import score_range, warn_copied, warn_outside, warn_upside_down
@@ -84,12 +84,9 @@ def judged(
             "may be wrong than asked; give one row of each input")
         else: warn_copied(map(repr, table.rows))
         return table.of_answers("score"), table.of_answers("right")
-    check_columns(dict(scores=scores, right=right))
     check_scores(scores)
-    scores, right = decimals(scores), np.asarray(right)
-    if right.dtype != bool: right = np.array([read_judgement(v) for v in right], bool)
-    if len(scores) != len(right): raise ValueError(
-        f"{len(scores)} scores, but {len(right)} labels")
+    right = read_judgements(right, scores)
+    scores = decimals(scores)
     warn_copied(zip(scores, right))
     return scores, right
 

@@ -11,7 +11,7 @@ import gc
 import html
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from functools import partial
 from math import floor, inf
@@ -357,6 +357,11 @@ def list_csv(records, path, task):
 # %% ../../nbs/cli/05_app.ipynb #02736c0d
 MOST_CHARACTERS = 2000 # of an input: the shipped models take some 500 tokens
 
+def check_length(text:str): # Of an input, or of an answer that is proposed
+    "`ValueError` for a `text` of more characters than are taken"
+    if len(text) > MOST_CHARACTERS: raise ValueError(
+        f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
+
 # %% ../../nbs/cli/05_app.ipynb #cdb44398
 class ShownAnswer(NamedTuple):
     "What is shown for an input"
@@ -375,8 +380,7 @@ def answer(
     "What the page shows for an input; an error that says what is wrong with it"
     text, task = typed.strip(), opened.task
     if not text: raise ValueError("the input is empty")
-    if len(text) > MOST_CHARACTERS: raise ValueError(
-        f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
+    for asked in (text, candidate): check_length(asked)
     options = opened.reading(options)
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)
@@ -438,7 +442,7 @@ def file_records(
     return worker.of_inputs(inputs, each)
 
 # %% ../../nbs/cli/05_app.ipynb #a817bf01
-_opening, _kept = Lock(), {} # (name, model) -> when it was written, Opened
+_opening, _kept = defaultdict(Lock), {} # (name, model) -> when written, Opened
 
 def open_calibration(name:str, model:str="")->Opened:
     "A calibration by `name`, opened once, on a `model`; `ValueError` for no folder"
@@ -447,7 +451,7 @@ def open_calibration(name:str, model:str="")->Opened:
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     key = name, model
-    with _opening: # a model is loaded once, and goes with its calibration
+    with _opening[key]: # a model is loaded once, and goes with its calibration
         if _kept.get(key, [None])[0] != stamp:
             if _kept.pop(key, None): gc.collect()
             noted = noted_with(name)

@@ -22,7 +22,7 @@ from ..procedures.saving import Calibrated
 from ..search.autoregressive import Autoregressor, check_inputs, optional
 from ..search.beams import beam_search
 from ..search.sets import PredictionSet, prediction_sets
-from ..theory.checks import check_count, check_risk, check_scores, warn_caller
+from ..theory.checks import check_count, check_risk, check_scores, read_judgements, warn_caller
 from ..theory.guarantee import Guarantee, Selected
 from ..theory.risk import SelectionRule, choose_cutoffs, fit_selection, selection_risks, why_none_passes
 from ..theory.validity import warn_upside_down
@@ -120,7 +120,7 @@ def calibrate_scores(self:SelectiveAnswers,
     self._found, some = None, self.cutoffs
     if self.error is not None and some is None: raise RuntimeError(
         "which thresholds to test comes from other data: call tune(inputs, targets)")
-    scores, right, why = check_scores(scores), np.asarray(right, bool), None
+    right, scores, why = read_judgements(right, scores), check_scores(scores), None
     if np.isneginf(scores).all(): # as if one were wrong, and above all others
         why = f"none of {len(scores)} answers has a score (they are empty, or score −∞)"
         known = Guarantee(1 - self.risk, "fdr", 1, 1, self.confidence)

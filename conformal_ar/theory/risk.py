@@ -15,7 +15,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 import scipy
 
-from .checks import check_risk, check_scores, warn_caller
+from .checks import check_risk, check_scores, read_judgements, warn_caller
 from .guarantee import Guarantee
 
 # %% ../../nbs/theory/08_risk.ipynb #2173c9ad
@@ -296,7 +296,7 @@ def fit_selection(
 )->SelectionRule: # Its cut-off is infinite where none passes
     "Fitted; `ValueError` where no answer has a score, and for an error without cutoffs"
     fdr, error, sure = selection_risks(fdr, error, confidence)
-    scores, right = check_scores(scores), np.asarray(right, bool)
+    right, scores = read_judgements(right, scores), check_scores(scores)
     there, found = scores > -np.inf, None # the others are never taken
     if not there.any(): raise ValueError(
         f"none of {len(there)} answers has a score: there are none, or all score −∞")
