@@ -20,7 +20,7 @@ from ..files.csv_jsonl import Input, check_input, check_text
 from ..hf.masks import CleanInputs
 from ..search.autoregressive import Autoregressor, optional
 from ..tasks.reactions import BadReaction
-from ..tasks.smiles_spellings import TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
+from ..tasks.smiles_spellings import MOST_SMILES, TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
 _unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
@@ -249,6 +249,8 @@ def _check_bars(text):
 def plain_smiles(text:str)->tuple: # SMILES, and notes
     "A `text` without its extension, and without spaces between its tokens"
     if text.startswith(UNREAD): raise BadReaction(text)
+    if len(text) > MOST_SMILES: raise BadReaction(
+        f"{len(text):,} characters, but at most {MOST_SMILES:,} are read")
     cells, notes = _extensions.split(text.strip()), []
     for o in cells[::2]: _check_bars(o.strip())
     for i, more in enumerate(cells[1::2]): # of what stands before it
@@ -515,6 +517,8 @@ def clean_source(
     if (source := flask(text)) != text:
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")
+    if len(source) > MOST_TOKENS and (n := len(smiles_tokens(source))) > MOST_TOKENS:
+        raise BadReaction(f"{n:,} tokens, but at most {MOST_TOKENS:,} are cleaned")
     source, named = read_names(source)
     if not source: raise BadReaction(f"nothing is in the flask; {'; '.join(named)}")
     source, ions = as_ions(source.replace("[HH]", "[H][H]")) # two spellings of it
@@ -523,8 +527,6 @@ def clean_source(
     if has_maps(source):
         source = remove_maps(source)
         notes.append("atom maps were removed")
-    if len(source) > MOST_TOKENS and (n := len(smiles_tokens(source))) > MOST_TOKENS:
-        raise BadReaction(f"{n:,} tokens, but at most {MOST_TOKENS:,} are cleaned")
     molecules = [_molecule(m) for m in source.split(".")]
     for what, ignored in zip(_MARKS, (ignore_stereo, ignore_isotopes)):
         if not ignored or not (marks := marks_of(source, what)): continue

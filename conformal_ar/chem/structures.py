@@ -16,7 +16,7 @@ from .edits import sides
 from .molecules import canonical
 from .reaction_inputs import UNREAD, bare_name, check_bonds, check_label, plain_smiles, problem_of, read_names, read_words, spaced_tokens
 from ..files.csv_jsonl import Input, any_text, at, beside, read_lines
-from ..tasks.smiles_spellings import TOKEN, rdkit_modules
+from ..tasks.smiles_spellings import MOST_SMILES, TOKEN, rdkit_modules
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe4
 _shorts = "[A-Z]{1,3}|Cl|Br" # SMILES, but as likely an abbreviation or a number
@@ -334,7 +334,9 @@ def _placed(mol):
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79c5
 def _check_lines(block):
-    "`ValueError` for charges, isotopes or radicals in a line that is not read whole"
+    "`ValueError` where `block` is too long, or has a line that is not read whole"
+    if (n := block.count("\n")) > MOST_SMILES: raise ValueError(
+        f"{n:,} lines, but molfiles of at most {MOST_SMILES:,} are read")
     for line in re.findall(r"(?m)^M +(?:CHG|ISO|RAD).*$", block):
         known = re.fullmatch(r"M  (CHG|ISO|RAD)( *\d+)((?: +-?\d+ +-?\d+)*) *", line)
         if not known or len(known[3].split()) != 2*int(known[2]): raise ValueError(

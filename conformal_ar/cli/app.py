@@ -357,6 +357,11 @@ def list_csv(records, path, task):
 # %% ../../nbs/cli/05_app.ipynb #02736c0d
 MOST_CHARACTERS = 2000 # of an input: the shipped models take some 500 tokens
 
+def check_length(text:str): # Of an input, or of an answer that is proposed
+    "`ValueError` for a `text` of more characters than are taken"
+    if len(text) > MOST_CHARACTERS: raise ValueError(
+        f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
+
 # %% ../../nbs/cli/05_app.ipynb #cdb44398
 class ShownAnswer(NamedTuple):
     "What is shown for an input"
@@ -375,8 +380,7 @@ def answer(
     "What the page shows for an input; an error that says what is wrong with it"
     text, task = typed.strip(), opened.task
     if not text: raise ValueError("the input is empty")
-    if len(text) > MOST_CHARACTERS: raise ValueError(
-        f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are taken")
+    for asked in (text, candidate): check_length(asked)
     options = opened.reading(options)
     clean, notes = task.clean_input(Input(1, text), opened.cp.model, **options)
     s, cp = opened.predict(clean, coverage), at_coverage(opened.cp, coverage)

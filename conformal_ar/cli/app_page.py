@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
-from .app import MOST_LINES, answer, error_html, file_records, html_tag, in_words, list_csv, list_html, open_calibration
+from .app import MOST_LINES, answer, check_length, error_html, file_records, html_tag, in_words, list_csv, list_html, open_calibration
 from .calibrate import scratch
 from .command_line import error_line, explain_error, notice, shortened
 from .predict import set_texts
@@ -248,7 +248,7 @@ def serve(
         raise OSError(f"port {port or 7860} is in use: give another") from e
     if wait: print(f"The application is at {address}; Ctrl+C ends it.", flush=True)
     for task in filter(attrgetter("examples"), reversed([*TASKS.values()])): # meanwhile
-        if wait: Thread(target=open_calibration, args=[task.name], daemon=True).start()
+        if wait: Thread(target=open_calibration, args=[task.name]).start() # no daemon
     if wait: blocks.block_thread()
     return address
 
@@ -305,6 +305,7 @@ def _route(texts, make):
     try:
         for t in texts:
             if not isinstance(t, str): raise ValueError(f"{t!r:.80} is no text")
+            check_length(t)
         opened, x = open_calibration(texts[0]), Input(1, texts[1])
         own = opened.reading()
         return make(opened, opened.task.clean_input(x, opened.cp.model, **own)[0])

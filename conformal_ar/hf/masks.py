@@ -37,7 +37,8 @@ class Wrapper:
     score_rounding = _from_model("score_rounding")
     scores_by_decoding = _from_model("scores_by_decoding")
     takes_floor, bare = _from_model("takes_floor"), _from_model("bare")
-    tokenizer, device = _from_model("tokenizer"), _from_model("device")
+    tokenizer = _from_model("tokenizer")
+    dtype, device = _from_model("dtype"), _from_model("device")
     open_text, max_target_len = _from_model("open_text"), _from_model("max_target_len")
     max_rows = _from_model("max_rows")
 

@@ -16,6 +16,7 @@ class Wrapper:
     takes_floor: Incomplete
     bare: Incomplete
     tokenizer: Incomplete
+    dtype: Incomplete
     device: Incomplete
     open_text: Incomplete
     max_target_len: Incomplete

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from .supported import Adapter
-from ..search.autoregressive import real_tokens, stepwise_scores
+from ..search.autoregressive import Defaults, real_tokens, stepwise_scores
 
 # %% ../../nbs/hf/08_precision.ipynb #e3a1332f
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e42
-ROUNDING = 3e-4 # nats for a whole sequence in float32; measured below
+ROUNDING = Defaults.score_rounding # 3e-4 nats in float32; measured below
 
 def is_exact(
     dtype:torch.dtype,   # Of the weights

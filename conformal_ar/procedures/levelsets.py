@@ -50,7 +50,6 @@ class ConformalLevelSets(Procedure):
         if max_lines is not None: check_count(max_lines, "max_lines")
         self.max_candidates, self.max_lines = max_candidates, max_lines
         self.risk, self.loss, self.floor = risk, loss, floor
-        self.other_risk = dict(risk=None if risk is None else first_risk(self))
         super().__init__(model, max_len=max_len, **kwargs)
         if max_lines and max_candidates: raise ValueError(
             "max_lines and max_candidates exclude each other: max_lines alone bounds "
@@ -60,6 +59,9 @@ class ConformalLevelSets(Procedure):
             "take a group of the input")
         if risk is not None: check_risks(self)
 
+    @property
+    def other_risk(self):
+        return dict(risk=None if self.risk is None else first_risk(self))
     @cached_property
     def searcher(self):
         if self.max_lines: return LineSearch(self.max_len, self.max_lines)

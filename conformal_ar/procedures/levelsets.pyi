@@ -17,7 +17,6 @@ class ConformalLevelSets(Procedure):
     functions: Incomplete
     nested: Incomplete
     floor: Incomplete
-    other_risk: Incomplete
     def __init__(self, model: Autoregressor, *, max_len: int | None = None, max_candidates: int | None = None, max_lines: int | None = None, risk: float | dict | None = None, loss: str | Callable = 'missed', floor: float = 0.001, **kwargs) -> None:
         """model: The model
         max_len: Most tokens of a member; None: the model's limit or 512
@@ -26,6 +25,8 @@ class ConformalLevelSets(Procedure):
         risk: In place of coverage: the largest expected loss
         loss: For risk: one of LOSSES, missed, or a function
         floor: For losses of texts: least probability of a member"""
+    @property
+    def other_risk(self): ...
     @cached_property
     def searcher(self): ...
     @property

@@ -63,7 +63,7 @@ class Autoregressor(Protocol):
 class Defaults:
     "What a model may have beside the five methods, and what counts where it has not"
     scores_by_decoding = False # are targets scored along the path of decoding?
-    score_rounding = 0.   # by how much that differs from `score`, nats per sequence
+    score_rounding = 3e-4 # how far decoding may be from that, nats per sequence
     takes_floor = False   # do start and extend take the least value that counts?
     max_target_len = None # most tokens of a target
     max_rows = 1024       # prefixes in a call, where a search is not told
@@ -96,6 +96,7 @@ EFFECT = ((0, .5, .7, -.4, .2), (0, -.2, .3, .4, -.5)) # of the two real numbers
 class ToyMarkov:
     "An asymmetric Markov chain over the letters a, b, c, given two real numbers"
     pad_token_id, end_token_id, letters = 0, 1, "abc"
+    score_rounding = 0. # it scores as it decodes
 
     def __init__(self,
         odds:tuple=ODDS,     # [5, 5] odds exp(W) of the next token at x = 0

@@ -63,6 +63,7 @@ class ToyMarkov:
     pad_token_id: Incomplete
     end_token_id: Incomplete
     letters: Incomplete
+    score_rounding: float
     def __init__(self, odds: tuple = ..., effect: tuple = ...) -> None:
         """odds: [5, 5] odds exp(W) of the next token at x = 0
         effect: [2, 5] effect U of the condition"""

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from .autoregressive import Autoregressor, check_log_probs, input_length, optional, real_tokens, stepwise_scores, take, target_lengths, tensor_of
+from ..theory.checks import warn_caller
 
 # %% ../../nbs/search/06_score_checks.ipynb #aa9b2745
 def check_distribution(
@@ -91,6 +92,17 @@ def _compare(name, what, paths, these, those, ids, rows, tolerance):
         f"{paths[0]} and {those[at]:.4g} {paths[1]}, {apart[at]:.2g} nats apart, where "
         f"rounding explains {tolerance:.1g}", _how[what])
 
+# %% ../../nbs/search/06_score_checks.ipynb #warnapt1
+def _warn_apart(ar, forced, stepped):
+    "Warn where sums of log-probabilities [B, L] differ by more than the model says"
+    if optional(ar, "scores_by_decoding"): return # forced ones do not count
+    apart = (forced - stepped).masked_fill(forced == stepped, 0).sum(1).abs().max()
+    if apart > (said := optional(ar, "score_rounding")): warn_caller(
+        f"{type(ar).__name__}: whole sequences are decoded up to {apart:.1g} nats away "
+        f"from their score, and its score_rounding is {said:g}: where few pairs repeat "
+        "or tie, sets miss more than they should. Set score_rounding above that, or "
+        "scores_by_decoding = True")
+
 # %% ../../nbs/search/06_score_checks.ipynb #4236a17f
 def check_adapter(
     model:Autoregressor,       # The model, of this package or of one's own
@@ -144,3 +156,4 @@ def check_adapter(
         again = scored(steps(_walked(model, twice)), every)
         compare(what, ("at first", "again"), stepped, again)
     compare("decodes otherwise than it scores", [*paths], forced, stepped)
+    _warn_apart(model, forced, stepped)
