@@ -10,6 +10,7 @@ import gzip
 import shutil
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -219,17 +220,18 @@ def named_model(model):
     return str(Path(model).resolve()) if folder else model
 
 # %% ../../nbs/cli/01_calibrate.ipynb #76c37062
+@contextmanager
 def say_replaced(folder):
-    "Say that a calibration in a folder is replaced, if there is one"
-    if calibration_file(folder).is_file():
-        notice(f"{folder} held another calibration, which this one replaces")
+    "Say that a calibration in a folder was replaced, if there was one, once it is"
+    there = calibration_file(folder).is_file()
+    yield
+    if there: notice(f"{folder} held another calibration, which this one replaces")
 
 def _save_calibration(cp, folder, model, task, options=()):
     """Save a calibration with the names of its model and task, and the options that
-    inputs were read with; say if one goes for it"""
-    say_replaced(folder)
-    cp.save(folder, notes=dict(model=named_model(model), task=task.name,
-                               options=[*options]))
+    inputs were read with; say if another went"""
+    notes = dict(model=named_model(model), task=task.name, options=[*options])
+    with say_replaced(folder): cp.save(folder, notes=notes)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #26624b76
 _most_len = 10_000  # tokens: more than models write; pairs × steps must fit into memory

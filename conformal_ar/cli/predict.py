@@ -26,7 +26,7 @@ from .command_line import Choice, OneLineErrors, app, check_shares, check_there,
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
-from ..procedures.saving import calibration_file, read_calibration, shipped_calibrations
+from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
 from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -212,7 +212,8 @@ def predict(
         return _worker(lambda: cp, task, column, own, show)
     if is_file and not together:
         about = _about(calibration, task, column, own)
-        about |= dict(coverage=given.coverage, **others,
+        usual = task.coverage if is_shipped(calibration) else None
+        about |= dict(coverage=given.coverage or usual, **others,
                       kind=kind in task.writers and kind)
         with _block_folder(output, blocks) as folder:
             worker = opened()
@@ -303,8 +304,7 @@ def answers_calibrate(
             *kind.settings, *["group"]*(kind is not Selection)}: raise ValueError(
         f"--task {task} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
     made = kind(**given).calibrate(data, names=names)
-    say_replaced(output)
-    made.save(output, dict(columns=names))
+    with say_replaced(output): made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():
         typer.echo(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
     typer.echo(f"saved to {output}")

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TABLES', 'Format', 'suffix_of', 'check_format', 'read_lines', 'check_text', 'any_text', 'BadRow', 'table_start',
-           'warn_glued', 'read_table', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows', 'Input',
-           'line_inputs', 'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
+           'columns_of', 'warn_glued', 'read_table', 'at', 'named_as', 'all_wrong', 'read_columns', 'table_rows',
+           'Input', 'line_inputs', 'beside', 'input_error', 'check_input', 'printable', 'jsonl_text', 'csv_text']
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1959f36e
 import csv
@@ -284,6 +284,32 @@ def read_kinds(
         return [one(v, kind) for v in values] if known else values
     return {c: read(v, kinds.get(c)) for c, v in columns.items()}
 
+# %% ../../nbs/files/01_csv_jsonl.ipynb #half0001
+def columns_of(
+    table:Any,  # Columns, a frame, a Dataset, a table of Arrow, or alike
+    *names:str, # Of a Dataset and a table of Arrow these alone, of others at least
+)->Mapping: # Name to values
+    "A table in memory: half precision stays so, and classes have names"
+    if isinstance(table, Mapping): return table
+    kinds = {}
+    if hasattr(table, "iloc"): # pandas
+        kinds = dict(zip(table.columns, table.dtypes))
+        found = table.loc[:, ~table.columns.duplicated()].to_dict("list")
+    elif hasattr(table, "to_dicts"): # polars
+        kinds, found = table.schema, table.to_dict(as_series=False)
+    elif hasattr(table, "to_pydict"): # Arrow, perhaps from Spark, Hive or datasets
+        if names: table = table.select(names)
+        kinds, said = dict(zip(table.schema.names, table.schema.types)), b"huggingface"
+        said = json.loads((table.schema.metadata or {}).get(said, b"{}"))
+        kinds |= said.get("info", {}).get("features", {})
+        found = table.to_pydict()
+    else: # a Dataset, whose format may say what its values are
+        kinds = getattr(table, "features", None)
+        kinds = kinds.to_dict() if kinds else {}
+        found = {c: table[c] for c in names} or table.to_dict()
+    return read_kinds(found, kinds)
+
+# %% ../../nbs/files/01_csv_jsonl.ipynb #rowsof00
 def rows_of(columns:Mapping)->list:
     "A dictionary for each row of `columns`; `ValueError` unless they are equally long"
     columns = {c: v if hasattr(v, "__len__") else [*v] for c, v in columns.items()}
@@ -292,14 +318,9 @@ def rows_of(columns:Mapping)->list:
         f"columns must be of one length; got {sizes}")
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
-def parquet_rows(
-    table:Any, # Of pyarrow
-)->list: # A dictionary for each row
-    "Rows of an Arrow table, as Spark, Hive or datasets wrote it to Parquet"
-    kinds = dict(zip(table.column_names, table.schema.types))
-    said = (table.schema.metadata or {}).get(b"huggingface", b"{}") # by datasets
-    kinds |= json.loads(said).get("info", {}).get("features", {})
-    return rows_of(read_kinds(table.to_pydict(), kinds))
+def parquet_rows(table:Any)->list: # A dictionary for each
+    "Rows of an Arrow `table`, as Spark, Hive or datasets wrote it to Parquet"
+    return rows_of(columns_of(table))
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #glued000
 def _holds_rows(row, j):
@@ -419,20 +440,6 @@ def read_columns(
     if bad: raise all_wrong(f"{path}, line", bad)
     return values
 
-# %% ../../nbs/files/01_csv_jsonl.ipynb #half0001
-def _columns_of(frame):
-    "Name to values of a frame; those of half precision stay so, classes have names"
-    if hasattr(frame, "iloc"): # pandas
-        odd = [c for c in frame.columns if not isinstance(c, str)]
-        if odd: raise ValueError(f"columns must have texts as names; got {odd[0]!r}")
-        check_once([*frame.columns])
-        kinds, found = dict(zip(frame.columns, frame.dtypes)), frame.to_dict("list")
-    elif hasattr(frame, "to_dicts"): # polars
-        kinds, found = frame.schema, frame.to_dict(as_series=False)
-    else: # a Dataset
-        kinds, found = frame.features.to_dict(), frame.to_dict()
-    return read_kinds(found, kinds)
-
 # %% ../../nbs/files/01_csv_jsonl.ipynb #256450f7
 def table_rows(
     data:Any, # A file for read_table, a frame, a dictionary of columns, or rows
@@ -442,8 +449,13 @@ def table_rows(
         for line, row in (rows := read_table(data)):
             if isinstance(row, BadRow): raise at(data, line, row)
         return f"{data}, line", rows
-    if not isinstance(data, (Mapping, list, tuple)) and hasattr(data, "to_dict"):
-        data = _columns_of(data)
+    if not isinstance(data, (Mapping, list, tuple)) and (
+        hasattr(data, "to_dict") or hasattr(data, "to_pydict")):
+        names = [*getattr(data, "column_names", getattr(data, "columns", ()))]
+        odd = [c for c in names if not isinstance(c, str)]
+        if odd: raise ValueError(f"columns must have texts as names; got {odd[0]!r}")
+        check_once(names)
+        data = columns_of(data)
     check_one_table(data)
     if isinstance(data, Mapping):
         check_columns(data)

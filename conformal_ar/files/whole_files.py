@@ -80,6 +80,9 @@ def whole_file(path:str|Path):
         yield temporary
         with suppress(FileNotFoundError): shutil.copymode(path, temporary) # as before
         os.replace(temporary, path)
+    except OSError as e: # such as a full disk, of which a write names no file
+        if e.filename is None and e.errno: e.filename = str(path)
+        raise
     finally: temporary.unlink(missing_ok=True)
 
 # %% ../../nbs/files/00_whole_files.ipynb #5ee0ccd1

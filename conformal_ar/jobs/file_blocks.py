@@ -204,14 +204,14 @@ def write_manifest(
     path = check_writable(folder)/MANIFEST
     if not path.exists():
         if any(map(_is_block, path.parent.iterdir())): raise ValueError(
-            f"{folder} has blocks, but no {MANIFEST}: choose another folder")
+            f"{folder} has blocks, but no {MANIFEST}: choose another output")
         return write_text(path, json.dumps(manifest, indent=1) + "\n")
     try: old = dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError): raise ValueError(f"{path} is damaged") from None
     odd = [k for k in {**old, **manifest} if old.get(k) != manifest.get(k)]
     if odd: raise ValueError(
         f"{folder} has blocks of another run, which differs in {', '.join(odd)}: "
-        "choose another folder, or remove this one")
+        "choose another output, or remove this folder")
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #de134ebf
 def _is_block(path): return bool(re.fullmatch(r"\d{8,}\.jsonl", path.name))

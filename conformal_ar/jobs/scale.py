@@ -39,8 +39,10 @@ def run_blocks(
     folder = Path(folder).resolve()
     if workers and address is None: raise ValueError(
         "workers are on a Ray cluster: give its address, such as local")
-    write_manifest(folder, dict(input=digest(blocks.path), block_size=blocks.size,
-                                blocks=len(blocks), **about))
+    own = dict(input=digest(blocks.path), block_size=blocks.size, blocks=len(blocks))
+    try: write_manifest(folder, own | about)
+    except ValueError as e: raise ValueError(f"{blocks.origin or blocks.path}: {e}"
+                                             ) from None
     writer = BlockWriter(blocks, folder, make)
     if address is None: yield from map(writer.write, range(len(blocks)))
     else: yield from _on_ray(writer, address, workers)

@@ -17,7 +17,7 @@ import scipy
 import torch
 from fastcore.basics import patch
 
-from ..files.csv_jsonl import warn_glued
+from ..files.csv_jsonl import columns_of, rows_of, warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
 from ..theory.checks import check_columns, check_one_table, warn_caller, warn_cells
@@ -26,35 +26,25 @@ from ..theory.checks import check_columns, check_one_table, warn_caller, warn_ce
 def _columns(table):
     "The columns input and target of a table, as lists; an error where they are not"
     check_one_table(table)
-    table = _by_column(table)
+    rows = isinstance(table, (list, tuple)) and table and all(
+        isinstance(row, dict) for row in table)
+    if rows: table = {c: [row.get(c) for row in table] for c in table[0]}
     known = getattr(table, "column_names", getattr(table, "columns", None))
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
         "targets are missing: give inputs and targets, or a table with the columns "
         "input and target (datasets.Dataset, DataFrame, dictionary of lists)")
-    for name in ("input", "target"):
+    for name in (names := ("input", "target")):
         if list(known).count(name) > 1: raise ValueError(
             f"the table has {list(known).count(name)} columns {name!r}: keep one")
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
-    check_columns({name: table[name] for name in ("input", "target")})
-    warn_glued("row", _frame_rows(table, known))
-    return [list(table[name]) for name in ("input", "target")]
-
-# %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77f
-def _frame_rows(table, known):
-    "(number, row) of a frame of pandas or polars"
-    pandas = hasattr(table, "iloc")
-    rows = table.itertuples(index=False) if pandas else getattr(
-        table, "iter_rows", tuple)()
-    return ((i, dict(zip(known, row))) for i, row in enumerate(rows))
-
-def _by_column(table:Any)->Any:
-    "A table of Arrow, or one of dictionaries, as columns; any other as it is"
-    if hasattr(table, "to_pydict"): return table.to_pydict()
-    rows = isinstance(table, list) and table and all(isinstance(o, dict) for o in table)
-    return {c: [row.get(c) for row in table] for c in table[0]} if rows else table
+    found = columns_of(table, *names)
+    check_columns({name: found[name] for name in names})
+    frame = hasattr(table, "iloc") or hasattr(table, "to_dicts") # with all columns
+    if frame: warn_glued("row", enumerate(rows_of(found)))
+    return [list(found[name]) for name in names]
 
 # %% ../../nbs/procedures/00_pairs.ipynb #b0a58001
 def target_texts(i:int, target:str|list)->list:
