@@ -15,7 +15,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.pairs import columns_of, input_hashes, read_pairs
+from ..procedures.pairs import input_hashes, pair_columns, read_pairs
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty, warn_endless
 from ..procedures.saving import LOADABLE, read_notes, read_scores, restored
 from ..search.autoregressive import Autoregressor, check_inputs
@@ -170,7 +170,7 @@ def update(self:AdaptiveLevelSets,
     **kwargs,                   # For the scoring (batch_size)
 )->AdaptiveLevelSets: # Itself
     "See labels, and move the level after each; `ValueError` for an empty text"
-    if targets is None: inputs, targets = columns_of(inputs)
+    if targets is None: inputs, targets = pair_columns(inputs)
     if _is_empty(inputs) and _is_empty(targets): return self.update_scores(np.zeros(0))
     inputs, targets = read_pairs(inputs, targets)
     _check_filled(inputs, targets)
