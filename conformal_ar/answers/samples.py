@@ -7,6 +7,7 @@ __all__ = ['SampledSets']
 
 # %% ../../nbs/answers/02_samples.ipynb #4e8fb56a
 from copy import copy
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import product
@@ -188,6 +189,15 @@ def calibrate(self:SampledSets,
     fit = self._coverage_fit if self.risk is None else self._risk_fit
     return self.fit_groups(fit(table, drawn), table, self.confidence, had=had)
 
+# %% ../../nbs/answers/02_samples.ipynb #select01
+def _selected(level, said, lost, n, most):
+    "`level`, which says, with a warning, if chance may have kept `lost` below `most`"
+    if wilson_upper(lost, n) < most: return level
+    warn_caller(f"{said}; chance alone may have kept this calibration from being "
+                "refused, and those that chance selects are worse than they say: use "
+                "more inputs, or ask for less")
+    return level._replace(guarantee=replace(level.guarantee, selected=True))
+
 # %% ../../nbs/answers/02_samples.ipynb #8dd32455
 @patch
 def _coverage_fit(self:SampledSets, table, drawn):
@@ -201,11 +211,7 @@ def _coverage_fit(self:SampledSets, table, drawn):
                 f"{(n - out)/(n + 1):.3f} is feasible. More draws find more; right= "
                 "compares texts that are not equal; abstain=True lets a set say so")
         if level.threshold == -np.inf: raise ValueError(said)
-        if out and wilson_upper(out, n) >= k: warn_caller(
-            f"{of}{said}; chance alone may have kept this calibration from being "
-            "refused, and those that chance selects cover less than they say: use more "
-            "inputs, or less")
-        return level
+        return _selected(level, f"{of}{said}", out, n, k)
     return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #9a00f987
@@ -221,13 +227,14 @@ def _risk_fit(self:SampledSets, table, drawn):
         t, n = fit_risks(some, self.shares, sure)
         if t == -np.inf and len(some) > 1: raise ValueError(
             NONE_PASSES.format(n, "inputs"))
-        if t == -np.inf:
-            least = sum(v.start.sum() - v.drop.sum() for v in some.values())
-            raise ValueError(
-                f"with all answers kept the mean loss of {n} calibration inputs is "
-                f"{max(least, 0)/n:.3f}: a risk of {risk:g} takes less, on average the "
+        level = Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
+        if len(some) > 1: return level
+        least = max(sum(v.start.sum() - v.drop.sum() for v in some.values()), 0)
+        said = (f"with all answers kept the mean loss of {n} calibration inputs is "
+                f"{least/n:.3f}: a risk of {risk:g} takes less, on average the "
                 f"smallest feasible is {(least + 1)/(n + 1):.3f}. More draws find more")
-        return Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
+        if t == -np.inf: raise ValueError(said)
+        return _selected(level, f"{of}{said}", least, n, risk*(n + 1) - 1)
     return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00041

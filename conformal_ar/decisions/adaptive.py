@@ -15,11 +15,12 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..procedures.levelsets import ConformalLevelSets
-from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty
+from ..procedures.pairs import input_hashes, pair_columns, read_pairs
+from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty, warn_endless
 from ..procedures.saving import LOADABLE, read_notes, read_scores, restored
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import Abstention, PredictionSet, prediction_sets
-from ..theory.checks import check_risk, check_scores
+from ..theory.checks import check_risk, check_scores, warn_caller
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 
@@ -74,6 +75,7 @@ def sets_at(
     if procedure.probe: procedure.probe.look(procedure.model)
     if isinstance(inputs, list) and not inputs: return []
     inputs, t = check_inputs(inputs), np.asarray(thresholds, float)
+    warn_endless(procedure, min(t[np.isfinite(t)], default=-np.inf))
     lowest = np.where(np.isfinite(t), t - procedure.margin, 1.) # no log-likelihood is 1
     table = procedure.searcher.find(
         procedure.model, inputs, lowest[:, None], **kwargs)
@@ -83,17 +85,22 @@ def sets_at(
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #ab10c2d3
 def own_level_sets(sets):
-    "A copy, so that nobody changes its settings; `TypeError` for other procedures"
+    """A copy, so that nobody changes its settings; `TypeError` for other procedures.
+    `ValueError` where they bound another risk"""
     if not isinstance(sets, ConformalLevelSets) or sets.group is not None:
         raise TypeError("sets must be ConformalLevelSets without groups, "
                         f"not {sets!r:.80}")
+    if sets.alpha is None: raise ValueError(
+        "sets made with risk= have no level that could move or be weighted: give "
+        "ConformalLevelSets(model, coverage=...)")
     return copy(sets)
+
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
     """Level sets whose level follows the labels (Gibbs & Candès 2021).
-    `TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
-    [0, 1)"""
+    `TypeError` for other procedures and for groups; `ValueError` for sets with
+    `risk=`, and for a `decay` not in [0, 1)"""
     def __init__(self,
         sets:ConformalLevelSets,   # Calibrated
         *,
@@ -162,10 +169,38 @@ def update(self:AdaptiveLevelSets,
     targets:Sequence|None=None, # [n] targets, as for calibrate
     **kwargs,                   # For the scoring (batch_size)
 )->AdaptiveLevelSets: # Itself
-    "See labels, and move the level after each"
+    "See labels, and move the level after each; `ValueError` for an empty text"
+    if targets is None: inputs, targets = pair_columns(inputs)
+    if _is_empty(inputs) and _is_empty(targets): return self.update_scores(np.zeros(0))
+    inputs, targets = read_pairs(inputs, targets)
+    _check_filled(inputs, targets)
     pairs = self.sets.read(inputs, targets)
+    _warn_twice(self.sets.known, pairs)
     if self.sets.probe: self.sets.probe.look(self.model)
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
+
+
+# %% ../../nbs/decisions/02_adaptive.ipynb #e5f3d5ae
+def _is_empty(o): return not isinstance(o, str) and getattr(o, "__len__", bool)() == 0
+
+def _check_filled(inputs, targets):
+    "`ValueError` where a text is asked and nothing answered, or the other way round"
+    for i, (x, texts) in enumerate(zip(inputs, targets)):
+        if not isinstance(x, str): continue # a toy's answer may be the end at once
+        given = texts if isinstance(texts, list) else ["ids"]
+        for name, t in [("input", x), *(("target", t) for t in given)]:
+            if not t.strip(): raise ValueError(
+                f"{name} {i} (counted from 0) is empty, and no label was counted: mend "
+                "it, leaving out a pair because of its target voids the guarantee")
+
+def _warn_twice(known, pairs):
+    "Warn where more labels repeat than do among those that calibrated"
+    labels = input_hashes([*zip(pairs.inputs, pairs.texts)])
+    again, usual = (len(o) - len({*o}) for o in (labels, known or ()))
+    if known and again/len(labels) > usual/len(known): warn_caller(
+        f"{again} of {len(labels)} labels equal others that came with them, and count "
+        "once more: where rows were copied, the level moves twice")
+
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #d42ebad8
 _one_at_a_time = Lock() # so that each label moves the level, whatever thread brings it
@@ -177,11 +212,12 @@ def update_scores(self:AdaptiveLevelSets,
     "As update, from scores that are already there"
     self.guarantee # an error where the sets have changed
     margin = self.sets.margin
-    scores = check_scores(scores)
+    scores = check_scores(scores, empty=True)
     with _one_at_a_time:
         for score in scores:
             step = self.step*(self.state.seen + 1)**-self.decay
             self.state = adaptive_step(self.state, score, self.alpha, step, margin)
+    if len(scores): warn_endless(self.sets, adaptive_threshold(self.state))
     return self
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #487a02b7

@@ -27,8 +27,8 @@ def sets_at(procedure: ConformalLevelSets, inputs: Sequence, thresholds: np.ndar
 
 class AdaptiveLevelSets:
     """Level sets whose level follows the labels (Gibbs & Candès 2021).
-    `TypeError` for other procedures and for groups; `ValueError` for a `decay` not in
-    [0, 1)"""
+    `TypeError` for other procedures and for groups; `ValueError` for sets with
+    `risk=`, and for a `decay` not in [0, 1)"""
     sets: Incomplete
     alpha: Incomplete
     state: Incomplete
@@ -59,7 +59,7 @@ class AdaptiveLevelSets:
 
         inputs: [n] inputs; or one text"""
     def update(self, inputs: Sequence, targets: Sequence | None = None, **kwargs) -> Self:
-        """See labels, and move the level after each
+        """See labels, and move the level after each; `ValueError` for an empty text
 
         inputs: [n] in the order of their labels; or a table
         targets: [n] targets, as for calibrate"""

@@ -63,8 +63,8 @@ def update(self:ExchangeabilityMonitor,
 )->ExchangeabilityMonitor: # Itself
     "See new pairs"
     check_columns(dict(scores=scores))
-    scores = np.atleast_1d(np.asarray(scores, dtype=float))
-    for score in check_scores(scores)[:, None] if len(scores) else ():
+    scores = check_scores(np.atleast_1d(np.asarray(scores, object)), empty=True)
+    for score in scores[:, None]:
         p = online_p_values(self.scores, score, self._rng.random(1))[0]
         self.scores = np.append(self.scores, score)
         jump = 1/(100 + len(self.path))
@@ -99,7 +99,8 @@ def scores_of(
 )->np.ndarray: # [N] scores, higher is better; −∞ for targets that no set can hold
     "One score for each labelled pair, the smallest; `TypeError` for no procedure"
     if not isinstance(procedure, Procedure): raise TypeError(
-        f"procedure must be a conformal procedure, not {type(procedure).__name__}")
+        f"procedure must be a conformal procedure, not {type(procedure).__name__}"
+        f"{': give its .sets' if hasattr(procedure, 'sets') else ''}")
     pairs = procedure.read(inputs, targets)
     if procedure._found is None: procedure.check_model(pairs) # else calibrate did
     elif procedure.probe: procedure.probe.look(procedure.model)

@@ -5,8 +5,12 @@ from ..search.autoregressive import Autoregressor
 from _typeshed import Incomplete
 from typing import Any, Callable, NamedTuple, Sequence
 
-__all__ = ['target_texts', 'read_pairs', 'encode_targets', 'Pairs', 'join_pairs', 'warn_unheld', 'warn_respelt', 'Probe', 'check_unchanged', 'counters', 'input_hashes', 'warn_known', 'warn_repeated', 'warn_order']
+__all__ = ['pair_columns', 'target_texts', 'read_pairs', 'encode_targets', 'Pairs', 'join_pairs', 'warn_unheld', 'warn_respelt', 'Probe', 'check_unchanged', 'counters', 'input_hashes', 'warn_known', 'warn_repeated', 'warn_order']
 
+def pair_columns(table: Any) -> list:
+    """The columns input and target of a table; an error where they are not
+
+    table: A Dataset, a DataFrame, a dictionary of lists, a list of dictionaries"""
 def target_texts(i: int, target: str | list) -> list:
     """The texts of `target`, number `i`, one or several; `TypeError` for what is none.
     `ValueError` where it is an empty list"""

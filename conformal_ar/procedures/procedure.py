@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['ROW_OPTIONS', 'ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'check_options', 'bounded',
-           'refuse_ranks', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
+           'refuse_ranks', 'warn_endless', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load',
+           'at_coverage']
 
 # %% ../../nbs/procedures/02_procedure.ipynb #78e388db
 from copy import copy
@@ -235,7 +236,7 @@ def bounded(
     elif cp.strict and _near_limit(scores, ranks):
         _warn_selected(cp, label, fits, ranks)
         guarantee = replace(guarantee, selected=True)
-    else: _say_endless(cp, label, found)
+    else: warn_endless(cp, found[0], label)
     return Calibrated(found, guarantee, int(fits.sum()), np.asarray(kept, float))
 
 # %% ../../nbs/procedures/02_procedure.ipynb #a2168917
@@ -305,15 +306,20 @@ def _warn_selected(cp, label, fits, ranks):
         "feasible, or guarantee less")
 
 # %% ../../nbs/procedures/02_procedure.ipynb #b0a540z1
-def _say_endless(cp, label, found):
+def warn_endless(
+    cp:Calibration,      # Whose threshold it is
+    least:float,         # The threshold, in nats; −∞ is an abstention, and no search
+    label:Hashable=None, # Of the group
+):
     "Warn of one threshold on whole texts so low that its search may not end"
     way = getattr(cp, "searcher", None) if cp.nested else None
-    least = found[0] if getattr(way, "max_candidates", 0) is None else 0
-    if least < -log(1e6): warn_caller(
+    bounded = getattr(way, "max_candidates", 0) is not None
+    if not bounded and -inf < least < -log(1e6): warn_caller(
         f"{_in_group(label)}the threshold is a probability of 10^{least/log(10):.0f}: "
         "a set may have millions of members, and its search not end. max_lines=8, say, "
         "bounds both; or are these not the targets of these inputs, spelt as the model "
         "writes them?")
+
 
 # %% ../../nbs/procedures/02_procedure.ipynb #bdc787e2
 @patch

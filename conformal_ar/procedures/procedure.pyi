@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Hashable, Sequence, TypeVar
 from typing_extensions import Self, overload
 
-__all__ = ['ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'ROW_OPTIONS', 'check_options', 'bounded', 'refuse_ranks', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
+__all__ = ['ModelCalibration', 'Calibration', 'Procedure', 'check_of_texts', 'ROW_OPTIONS', 'check_options', 'bounded', 'refuse_ranks', 'warn_endless', 'group_p_values', 'checked_pairs', 'test_pairs', 'fill_empty', 'load', 'at_coverage']
 
 class ModelCalibration:
     """A calibration that knows its model again when it is used, saved and loaded"""
@@ -228,6 +228,12 @@ def bounded(cp: Calibration, label: Hashable, groups: int, fits: np.ndarray, sco
 def refuse_ranks(label: Hashable, n: int, error: Exception):
     """`ValueError` where the group `label` has too few pairs, `n`, whatever they score.
     `error` says what would do"""
+def warn_endless(cp: Calibration, least: float, label: Hashable = None):
+    """Warn of one threshold on whole texts so low that its search may not end
+
+    cp: Whose threshold it is
+    least: The threshold, in nats; −∞ is an abstention, and no search
+    label: Of the group"""
 def group_p_values(found: dict, scores: np.ndarray, group: np.ndarray | int = 0) -> np.ndarray:
     """P-value of each score among the calibration scores of its group
 

@@ -97,6 +97,7 @@ def _floats(scores):
 def check_scores(
     scores:np.ndarray, # Calibration scores, array-like
     ndim:int=1,        # Dimensions expected: 1 [n], or 2 [n, steps]
+    empty:bool=False,  # May there be none?
 )->np.ndarray: # The scores as float64
     "Scores as a float64 array; `ValueError` for a wrong shape, no scores, or NaN"
     scores = _floats(scores)
@@ -104,6 +105,7 @@ def check_scores(
     if scores.ndim != ndim:
         raise ValueError(f"scores must have shape {want}; got {scores.shape}")
     if scores.size == 0:
+        if empty: return scores
         raise ValueError(f"scores are empty: their shape is {scores.shape}")
     bad = np.isnan(scores).reshape(len(scores), -1).any(1)
     if bad.any(): raise ValueError(
