@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
+from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -265,7 +265,7 @@ Width = Annotated[int|None, cli_option("Beam width (subsets, select); 5 by defau
     min=1, max=_most_width)]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
-Folder = Annotated[Path, cli_option("Folder for the calibration.")]
+Folder = Annotated[Path, cli_option("Folder for the calibration.", *TO)]
 MaxLen = Annotated[int|None, cli_option("Most tokens of a sequence and its end; level "
     "sets need none, a named task knows it.", min=1, max=_most_len)]
 Lengths = Annotated[Path|None, cli_option("File of other pairs, whose targets choose "
@@ -285,7 +285,6 @@ def calibrate(
     max_len:MaxLen=None, lengths:Lengths=None, asked:list=[],
 ):
     "Calibrate a procedure on pairs of input and target"
-    from conformal_ar.theory.guarantee import one_risk
     data, names = given.data, (given.input_column, given.target_column)
     own = _own(procedure, coverage=coverage, step_alpha=step_alpha, risk=risk,
                beam_alpha=beam_alpha, confidence=confidence, nonempty=nonempty,
@@ -293,7 +292,8 @@ def calibrate(
     if max_lines and max_candidates: raise ValueError(
         "--max-lines and --max-candidates exclude each other")
     if procedure != "select":
-        one_risk(coverage, step_alpha=step_alpha, beam_alpha=beam_alpha, risk=risk)
+        one_level(coverage=coverage, step_alpha=step_alpha, beam_alpha=beam_alpha,
+                  risk=risk)
     elif fdr is None: raise ValueError("select needs --fdr, such as 0.05")
     check_shares(confidence=confidence, fdr=fdr)
     named = given.task or given.model or data in TASKS

@@ -105,7 +105,8 @@ def cli_option(said, *names, **more):
 
 # %% ../../nbs/cli/00_command_line.ipynb #a0afc580
 app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False,
-    rich_markup_mode=None, pretty_exceptions_enable=False)
+    rich_markup_mode=None, pretty_exceptions_enable=False,
+    context_settings=dict(help_option_names=["-h", "--help"]))
 _help = "Prediction sets, with coverage guarantees, for autoregressive sequence models."
 
 def _version(show:bool):
@@ -169,8 +170,16 @@ else: TaskName = Choice("TaskName", [(name, name) for name in TASKS])
 NAMES = " or ".join(TASKS)
 
 # %% ../../nbs/cli/00_command_line.ipynb #a9dbec72
-Data = Annotated[str, typer.Argument(help="JSONL or CSV file with named columns, "
-    f"or of a kind that the task reads; or {NAMES}, for held-out pairs of that task.")]
+TO = "--output", "-o" # what every command writes to
+
+def dash(stream):
+    "What reads - as a stream, as other commands do"
+    return lambda path: type(path)(stream) if str(path) == "-" else path
+stdin, stdout = dash("/dev/stdin"), dash("/dev/stdout")
+
+Data = Annotated[str, typer.Argument(callback=stdin, help="JSONL or CSV file "
+    f"with named columns, or of a kind that the task reads; or {NAMES}, for held-out "
+    "pairs of that task.")]
 CalibrationName = Annotated[str, typer.Argument(help="Folder that `calibrate` "
     f"wrote; or {NAMES}, whose calibrations come with the package (./additions is a "
     "folder).")]
@@ -406,15 +415,24 @@ def read_as(calibration, noted, task, asked):
     "As task_options, with those of the calibration; what differs is said"
     before = noted["options"]
     own, others = task_options(task, dict.fromkeys([*asked, *before]))
-    def named(options): return ", ".join(f"--{o.replace('_', '-')}" for o in options)
     if new := [o for o in before if o not in asked]: notice(
-        f"{calibration} was calibrated with {named(new)}: inputs are read so here, too")
+        f"{calibration} was calibrated with {as_options(new)}: inputs are read so "
+        "here, too")
     if odd := [o for o in own if own[o] and o not in before]: notice(
-        f"warning: {calibration} was calibrated without {named(odd)}: its coverage is "
-        "that of inputs that are read without")
+        f"warning: {calibration} was calibrated without {as_options(odd)}: its "
+        "coverage is that of inputs that are read without")
     return own, others
 
 # %% ../../nbs/cli/00_command_line.ipynb #e507e827
+def as_options(names): return ", ".join(f"--{o.replace('_', '-')}" for o in names)
+
+def one_level(**options):
+    "Refuse what is not exactly one of some `options`, by their names in a command"
+    given = [o for o, value in options.items() if value is not None]
+    if len(given) != 1: raise ValueError(f"give exactly one of {as_options(options)}; "
+                                         f"got {as_options(given) or 'none of them'}")
+    check_shares(**options)
+
 def check_shares(**options):
     "Refuse numbers that are not in (0, 1), before torch is loaded"
     from conformal_ar.theory.checks import check_risk

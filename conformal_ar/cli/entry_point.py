@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, rows_of
-from .command_line import TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
+from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -116,7 +116,7 @@ def _by_task(i):
 
 DemoTask = Annotated[TaskName, cli_option("What the texts are.")]
 Output = Annotated[Path|None, cli_option("Folder for results.json and coverage.png; "
-    "demo-TASK by default.")]
+    "demo-TASK by default.", *TO)]
 OtherModel = Annotated[str|None, cli_option("Another model than the one of the task.")]
 Coverages = Annotated[list[float]|None, cli_option("Guaranteed coverage, in (0, 1); "
     "may be given several times; by default those of the task.")]
@@ -169,7 +169,7 @@ from .predict import answers, predict  # noqa: F401
 
 # %% ../../nbs/cli/04_entry_point.ipynb #3d799fbc
 Followed = Annotated[Path|None, cli_option("Folder for the calibration that follows; "
-    "the same by default.")]
+    "the same by default.", *TO)]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #5e640cf7
 StepSize = Annotated[float|None, cli_option("How far a label moves the level, in "
@@ -250,7 +250,7 @@ def update(
 TrainTask = Annotated[TaskName, typer.Argument(help="What to learn.")]
 PresetName = Annotated[str, cli_option("pocket: a small model; paper: the paper's.")]
 RunFolder = Annotated[Path|None, cli_option("Folder of the run; runs/TASK-PRESET by "
-    "default.")]
+    "default.", *TO)]
 Restart = Annotated[bool, cli_option("Begin anew, whatever checkpoints there are.",
     "--restart")]
 

@@ -22,7 +22,7 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, say_replaced, sorted_inputs
-from .command_line import Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, opened_calibration, read_as, shared_options, task_of, with_task_options, writable_folder
+from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
@@ -163,13 +163,14 @@ def _sum_up(records):
 # %% ../../nbs/cli/02_predict.ipynb #19ee6113
 _further = "".join(f", {o} ({names_with('writers', o)})" for o in
                    dict.fromkeys(o for t in TASKS.values() for o in t.writers))
-Asked = Annotated[str|None, typer.Argument(help="An input; or a JSONL or CSV file with "
-    "named columns, a file of lines (.txt), or of another kind that the task reads.")]
+Asked = Annotated[str|None, typer.Argument(callback=stdin, help="An input; or a "
+    "JSONL or CSV file with named columns, a file of lines (.txt), or of another kind "
+    "that the task reads.")]
 Text = Annotated[list[str], cli_option("An input; may be given several times, instead "
     "of a file.")]
 Sets = Annotated[Path|None, cli_option(f"File for the sets: .jsonl, .csv{_further}; "
     "JSONL on the terminal by default. A run that was interrupted goes on from "
-    "FILE.part.")]
+    "FILE.part.", *TO, callback=stdout)]
 Pictures = Annotated[Path|None, cli_option("Folder for a picture of each set, named "
     f"after its line; not one with other pictures ({names_with('draw')}).")]
 
@@ -242,11 +243,12 @@ answers = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=Fa
 app.add_typer(answers, name="answers")
 
 # %% ../../nbs/cli/02_predict.ipynb #fdea4296
-Answers = Annotated[Path, typer.Argument(help="CSV or JSONL file, a row for each "
-    "answer. select: score, right (yes or no); claims: input, answer, score, right; "
-    "sets: input, answer, right or reference, and score for some rules.")]
-NewAnswers = Annotated[Path, typer.Argument(help="CSV or JSONL file like the one that "
-    "calibrated; right and reference may be left out.")]
+Answers = Annotated[Path, typer.Argument(callback=stdin, help="CSV or JSONL file, a "
+    "row for each answer. select: score, right (yes or no); claims: input, answer, "
+    "score, right; sets: input, answer, right or reference, and score for some rules."
+    )]
+NewAnswers = Annotated[Path, typer.Argument(callback=stdin, help="CSV or "
+    "JSONL file like the one that calibrated; right and reference may be left out.")]
 Columns = Annotated[list[str]|None, cli_option("What a column is called in the file, "
     "such as score=confidence; more than once for several.", "--column")]
 Group = Annotated[str|None, cli_option("sets, claims: a column; the promise holds in "
@@ -271,9 +273,9 @@ MostDraws = Annotated[int|None, cli_option("sets: most draws of an input.", min=
 Floor = Annotated[float|None, cli_option("sets: least score of a member.")]
 Abstain = Annotated[bool, cli_option("sets: a set may say: none of these.",
     "--abstain")]
-ToFolder = Annotated[Path, cli_option("Folder for the calibration.", "--output", "-o")]
+ToFolder = Annotated[Path, cli_option("Folder for the calibration.", *TO)]
 Applied = Annotated[Path|None, cli_option("File for what comes of it, CSV or JSONL by "
-    "its name.", "--output", "-o")]
+    "its name.", *TO)]
 
 # %% ../../nbs/cli/02_predict.ipynb #8ed15c7d
 def column_names(pairs:list|None)->dict: # Name to theirs
@@ -303,6 +305,8 @@ def answers_calibrate(
     if odd := given.keys() - {
             *kind.settings, *["group"]*(kind is not Selection)}: raise ValueError(
         f"--task {task} takes no {', '.join(f'--{o}' for o in sorted(odd))}")
+    levels = {o: asked[o] for o in "coverage risk fdr error".split()}
+    one_level(**{o: level for o, level in levels.items() if o in kind.settings})
     made = kind(**given).calibrate(data, names=names)
     with say_replaced(output): made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():

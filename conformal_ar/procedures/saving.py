@@ -82,7 +82,8 @@ def _parsed(path):
     "What a file holds; `ValueError` unless it is whole and of this format"
     packed = path.read_bytes()[:2] in (b"PK", b"\x1f\x8b")
     corrupt = ValueError(f"{path} is packed (zip, gzip): unpack it first" if packed else
-                         f"{path} is corrupt; calibrate again and save")
+        f"{path} is corrupt; calibrate again and save" if path.name == FILE else
+        f"{path} is no calibration, or a damaged one: give the folder of one")
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig"))
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
@@ -116,6 +117,8 @@ def read_calibration(
     if path.is_file(): return _parsed(path)
     near = get_close_matches(str(folder), shipped_calibrations(), 1)
     mean = f": did you mean {near[0]!r}?" if near else ""
+    if is_shipped(str(folder)): mean = (f", and {folder} of the package makes sets: "
+                                        "conformal_ar.load, or conformal-ar predict")
     raise FileNotFoundError(f"no saved calibration at {path}{mean}")
 
 # %% ../../nbs/procedures/08_saving.ipynb #b0a70061
