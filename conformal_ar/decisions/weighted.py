@@ -98,7 +98,7 @@ def density_ratio(
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ed747e5e
 _not_here = ("the WeightedLevelSets that hold these sets have the calibration: ask "
-             "them for sets and thresholds; scores_of(sets, inputs, targets) scores pairs")
+             "them for sets and thresholds, or score pairs by scores_of")
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ed747e5f
 class WeightedLevelSets:
