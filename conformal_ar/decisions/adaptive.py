@@ -183,6 +183,15 @@ def update(self:AdaptiveLevelSets,
 # %% ../../nbs/decisions/02_adaptive.ipynb #e5f3d5ae
 def _is_empty(o): return not isinstance(o, str) and getattr(o, "__len__", bool)() == 0
 
+def _warn_twice(known, pairs):
+    "Warn where more labels repeat than do among those that calibrated"
+    labels = input_hashes([*zip(pairs.inputs, pairs.texts)])
+    again, usual = (len(o) - len({*o}) for o in (labels, known or ()))
+    if known and again/len(labels) > usual/len(known): warn_caller(
+        f"{again} of {len(labels)} labels equal others that came with them, and count "
+        "once more: where rows were copied, the level moves twice")
+
+# %% ../../nbs/decisions/02_adaptive.ipynb #e5f3d5af
 def _check_filled(inputs, targets):
     "`ValueError` where a text is asked and nothing answered, or the other way round"
     for i, (x, texts) in enumerate(zip(inputs, targets)):
@@ -192,15 +201,6 @@ def _check_filled(inputs, targets):
             if not t.strip(): raise ValueError(
                 f"{name} {i} (counted from 0) is empty, and no label was counted: mend "
                 "it, leaving out a pair because of its target voids the guarantee")
-
-def _warn_twice(known, pairs):
-    "Warn where more labels repeat than do among those that calibrated"
-    labels = input_hashes([*zip(pairs.inputs, pairs.texts)])
-    again, usual = (len(o) - len({*o}) for o in (labels, known or ()))
-    if known and again/len(labels) > usual/len(known): warn_caller(
-        f"{again} of {len(labels)} labels equal others that came with them, and count "
-        "once more: where rows were copied, the level moves twice")
-
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #d42ebad8
 _one_at_a_time = Lock() # so that each label moves the level, whatever thread brings it

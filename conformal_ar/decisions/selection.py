@@ -16,7 +16,7 @@ from fastcore.meta import delegates
 
 from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
-from ..procedures.pairs import Pairs, warn_order
+from ..procedures.pairs import Pairs, input_hashes, warn_known, warn_order
 from ..procedures.procedure import ROW_OPTIONS, ModelCalibration, check_of_texts, check_options, checked_pairs, test_pairs
 from ..procedures.saving import Calibrated
 from ..search.autoregressive import Autoregressor, check_inputs, optional
@@ -37,7 +37,7 @@ class SelectiveAnswers(ModelCalibration):
     `fdr`, and for an unknown `score`"""
     saved_as = "select" # in files
     settings = ("max_len", "fdr", "error", "confidence", "width", "score")
-    functions, cutoffs = ("canonicalize", "score"), None
+    functions, cutoffs, tuned = ("canonicalize", "score"), None, None
     fdr:float|None
     error:float|None
     confidence:float|None
@@ -106,8 +106,10 @@ def tune(self:SelectiveAnswers, inputs:Sequence, targets:Sequence|None=None, **k
     """Choose cut-offs on `inputs` and `targets` that do not calibrate; gives itself.
     `ValueError` with `fdr`; `kwargs` are for the beam search"""
     if self.error is None: raise ValueError("fdr needs no tuning: calibrate")
-    found = self.scores(self.read(inputs, targets), **kwargs)
+    pairs = self.read(inputs, targets)
+    found = self.scores(pairs, **kwargs)
     self.cutoffs, self._found = choose_cutoffs(*found, self.error), None
+    self.tuned = input_hashes(pairs.inputs)
     return self
 
 # %% ../../nbs/decisions/01_selection.ipynb #3b37ad16
@@ -138,6 +140,9 @@ def calibrate_scores(self:SelectiveAnswers,
     return self
 
 # %% ../../nbs/decisions/01_selection.ipynb #b0a5c001
+_tuned_too = ("calibration inputs are among those of tune: thresholds that were chosen "
+              "on these pairs have no guarantee from them; calibrate on others")
+
 @patch
 def calibrate(self:SelectiveAnswers,
     inputs:Sequence,            # [N] inputs; or a table with columns input and target
@@ -150,6 +155,7 @@ def calibrate(self:SelectiveAnswers,
     check_options(kwargs, *ROW_OPTIONS)
     new = copy(self) # who predicts meanwhile has the old calibration
     pairs = checked_pairs(new, inputs, targets, probe)
+    warn_known(new.tuned, pairs.inputs, _tuned_too)
     scores, right = new.scores(pairs, **kwargs)
     new.calibrate_scores(scores, right)
     warn_order(scores, {None: np.arange(len(scores))})

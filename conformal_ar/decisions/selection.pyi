@@ -19,6 +19,7 @@ class SelectiveAnswers(ModelCalibration):
     settings: Incomplete
     functions: Incomplete
     cutoffs: Incomplete
+    tuned: Incomplete
     fdr: float | None
     error: float | None
     confidence: float | None

@@ -45,23 +45,45 @@ def weighted_thresholds(
 # %% ../../nbs/decisions/03_weighted.ipynb #01136441
 class DensityRatio(NamedTuple):
     "How much likelier inputs are among the new ones: exp of a linear score"
-    features:Callable      # Of an input: some numbers
+    features:Callable      # Of an input: a number, or several
     coefficients:list      # The first is the intercept
 
     def __call__(self, inputs):
-        "[n] weights"
-        z = np.array([self.features(x) for x in inputs], float)
+        "[n] weights; `ValueError` for an input whose features are no numbers"
+        z = _features_of(self.features, inputs, "input", len(self.coefficients) - 1)
         return np.exp(self.coefficients[0] + z @ np.array(self.coefficients[1:]))
+
+
+# %% ../../nbs/decisions/03_weighted.ipynb #0113644a
+def _features_of(features, inputs, name, p=None):
+    "[n, p] finite numbers; `ValueError` for the first input that has none, or others"
+    rows = []
+    for i, x in enumerate(inputs):
+        try: row = np.atleast_1d(np.asarray(found := features(x), float))
+        except (TypeError, ValueError) as e: raise ValueError(
+            f"features of {name} {i}, {x!r:.60}, must be numbers: {e}") from e
+        p = len(row) if p is None else p
+        if row.shape != (p,) or not p or not np.isfinite(row).all(): raise ValueError(
+            f"features of {name} {i}, {x!r:.60}, must be finite numbers, as many as of "
+            f"the others ({p or 'one, or more'}); got {found!r:.60}")
+        rows.append(row)
+    return np.array(rows).reshape(len(rows), p or 0)
+
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ff939882
 def density_ratio(
     old:Sequence,      # [N] inputs like those that calibrate, but others
     new:Sequence,      # [M] inputs of the new kind
-    features:Callable, # Of an input: some numbers
+    features:Callable, # Of an input: a number, or several
     penalty:float=1.,  # On the squares of the coefficients of standardised features
 )->DensityRatio: # Of inputs [n]: their weights [n]
-    "How much likelier inputs are among the new ones, by logistic regression"
-    a = np.array([features(x) for x in [*old, *new]], float)
+    """How much likelier inputs are among the new ones, by logistic regression.
+    `ValueError` for no inputs, and where features are no numbers, with the input"""
+    old, new = check_inputs(old, "old inputs"), check_inputs(new, "new inputs")
+    a = _features_of(features, old, "old input")
+    a = np.append(a, _features_of(features, new, "new input", a.shape[1]), 0)
+    unit = np.ldexp(1., np.frexp(np.abs(a).max(0))[1] - 1) # whose squares are finite
+    a = a/unit
     mean, scale = a.mean(0), np.maximum(a.std(0), 1e-9)
     a, is_new = (a - mean)/scale, np.arange(len(a)) >= len(old)
     def loss(b):
@@ -72,17 +94,26 @@ def density_ratio(
         return value + penalty*(b[1:]**2).sum()/2, slope
     b = scipy.optimize.minimize(loss, np.zeros(a.shape[1] + 1), jac=True).x
     first = b[0] - (b[1:]*mean/scale).sum() + np.log(len(old)/len(new))
-    return DensityRatio(features, [float(v) for v in (first, *b[1:]/scale)])
+    return DensityRatio(features, [float(v) for v in (first, *b[1:]/scale/unit)])
+
+# %% ../../nbs/decisions/03_weighted.ipynb #ed747e5e
+_not_here = ("the WeightedLevelSets that hold these sets have the calibration: ask "
+             "them for sets and thresholds; scores_of(sets, inputs, targets) scores pairs")
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ed747e5f
 class WeightedLevelSets:
     """Level sets for inputs of another distribution (Tibshirani et al. 2019).
-    `TypeError` for other procedures and for groups; `ValueError` for a confidence"""
+    `TypeError` for other procedures, for groups, and for a ratio that is no function;
+    `ValueError` for sets with `risk=` or a confidence"""
     def __init__(self,
         sets:ConformalLevelSets, # Calibrated or not; without groups
         ratio:Callable,          # Of inputs [n]: weights [n], such as density_ratio
     ):
         self.sets, self.ratio, self._of = own_level_sets(sets), ratio, None
+        self.sets.how_to_calibrate = _not_here
+        if not callable(ratio): raise TypeError(
+            "ratio must be a function of inputs [n] that gives their weights [n], such "
+            f"as density_ratio makes, not {ratio!r:.60}")
         if sets.confidence is not None: raise ValueError(
             "weighted level sets hold on average, not with a confidence")
 
@@ -110,8 +141,12 @@ def guarantee(self:WeightedLevelSets)->Guarantee:
 def weights(self:WeightedLevelSets, inputs:Sequence):
     "[n] weights of `inputs`, ∞ if not possible before; `ValueError` where negative"
     w = np.asarray(self.ratio(inputs), float)
-    if w.shape == (len(inputs),) and (w >= 0).all(): return w
-    raise ValueError("ratio must give one number, not negative, per input")
+    if w.shape != (len(inputs),): raise ValueError(
+        f"ratio must give one number per input: [{len(inputs)}], not {[*w.shape]}")
+    if (w >= 0).all(): return w
+    i = int(np.argmin(w >= 0))
+    raise ValueError(f"ratio gives {w[i]} for input {i}, {inputs[i]!r:.60}: weights "
+                     "must be numbers, and not negative")
 
 # %% ../../nbs/decisions/03_weighted.ipynb #cdf8871a
 @patch(as_prop=True)

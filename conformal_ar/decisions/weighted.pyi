@@ -16,19 +16,21 @@ class DensityRatio(NamedTuple):
     features: Callable
     coefficients: list
     def __call__(self, inputs):
-        """[n] weights"""
+        """[n] weights; `ValueError` for an input whose features are no numbers"""
 
 def density_ratio(old: Sequence, new: Sequence, features: Callable, penalty: float = 1.0) -> DensityRatio:
-    """How much likelier inputs are among the new ones, by logistic regression
+    """How much likelier inputs are among the new ones, by logistic regression.
+    `ValueError` for no inputs, and where features are no numbers, with the input
 
     old: [N] inputs like those that calibrate, but others
     new: [M] inputs of the new kind
-    features: Of an input: some numbers
+    features: Of an input: a number, or several
     penalty: On the squares of the coefficients of standardised features"""
 
 class WeightedLevelSets:
     """Level sets for inputs of another distribution (Tibshirani et al. 2019).
-    `TypeError` for other procedures and for groups; `ValueError` for a confidence"""
+    `TypeError` for other procedures, for groups, and for a ratio that is no function;
+    `ValueError` for sets with `risk=` or a confidence"""
     def __init__(self, sets: ConformalLevelSets, ratio: Callable) -> None:
         """sets: Calibrated or not; without groups
         ratio: Of inputs [n]: weights [n], such as density_ratio"""

@@ -465,10 +465,15 @@ def _as_lists(x):
     if hasattr(x, "tolist"): x = x.tolist()
     return [_as_lists(v) for v in x] if isinstance(x, (list, tuple)) else x
 
+# %% ../../nbs/procedures/00_pairs.ipynb #4fcaa4c6
+_tested = ("test inputs are among the calibration inputs: coverage measured on pairs "
+           "that calibrated says nothing about new ones")
+
 # %% ../../nbs/procedures/00_pairs.ipynb #4fcaa4c7
 def warn_known(
     known:tuple|None, # [N] hashes of calibration inputs, rising; None: not kept
     inputs:Sequence,  # [n] test inputs
+    why:str=_tested,  # What the warning says of them
 ):
     "Warn where more test inputs were calibrated on than would be by nature"
     if known is None: return
@@ -480,8 +485,7 @@ def warn_known(
     most = min(1/2, usual + 3**2*noise) # the share may be so large (Wilson 1927)
     error = (most*(1 - most)*noise)**0.5
     if again/n > usual + 3*error or tested == known: warn_caller(
-        f"{again} of {n} test inputs are among the calibration inputs: coverage "
-        "measured on pairs that calibrated says nothing about new ones")
+        f"{again} of {n} {why}")
 
 # %% ../../nbs/procedures/00_pairs.ipynb #8783570f
 def warn_repeated(

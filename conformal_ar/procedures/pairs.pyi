@@ -109,11 +109,12 @@ def counters(model: Autoregressor) -> dict:
     model: Or a wrapper, which holds one as ar"""
 def input_hashes(inputs: Sequence) -> tuple:
     """Hashes of 32 bits, by which `inputs` [n] are found again"""
-def warn_known(known: tuple | None, inputs: Sequence):
+def warn_known(known: tuple | None, inputs: Sequence, why: str = ...):
     """Warn where more test inputs were calibrated on than would be by nature
 
     known: [N] hashes of calibration inputs, rising; None: not kept
-    inputs: [n] test inputs"""
+    inputs: [n] test inputs
+    why: What the warning says of them"""
 def warn_repeated(inputs: Sequence, texts: Sequence):
     """Warn where at most half of the pairs are distinct
 

@@ -49,6 +49,7 @@ class ModelCalibration:
     known:tuple|None = None # hashes of all their inputs
     nested = holds_all = False # one threshold on one score? is no target missed?
     check_steps:Callable|None = None # inputs and candidates to p-values and ranks
+    how_to_calibrate = "call calibrate(inputs, targets), or load a calibration"
     _found:dict|None = None # label of each group (None: all pairs) to its Calibrated
 
     def __init_subclass__(cls, **kwargs):
@@ -67,7 +68,7 @@ class ModelCalibration:
         "What was found for each group; `RuntimeError` before calibration"
         if self._found is None: raise RuntimeError(
             f"{type(self).__name__} is not calibrated yet, or a setting has changed "
-            "since: call calibrate(inputs, targets), or load a calibration")
+            f"since: {self.how_to_calibrate}")
         return self._found
     @property
     def guarantees(self)->dict:

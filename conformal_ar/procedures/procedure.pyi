@@ -28,6 +28,7 @@ class ModelCalibration:
     nested: bool
     holds_all: bool
     check_steps: Callable | None
+    how_to_calibrate: str
     _found: dict | None
     def __init_subclass__(cls, **kwargs) -> None: ...
     def __setattr__(self, name, value) -> None: ...

@@ -134,15 +134,13 @@ def read_judgements(
     "Labels of answers; `ValueError` where one is none, or for another number of them"
     check_columns(dict(scores=scores, right=right))
     right, found = np.asarray(right), []
-    if right.shape != (len(scores),): raise ValueError(
-        f"{len(scores)} scores, but {right.size} labels: right must say of each answer "
-        f"whether it is, in a list; its shape is {right.shape}")
+    if right.shape != (len(scores),): raise ValueError(f"{len(scores)} scores, but "
+        f"{right.size} labels: give a list of one for each, not shape {right.shape}")
     if right.dtype == bool: return right
     for i, v in enumerate(right.tolist()):
         try: found.append(read_judgement(v))
         except ValueError as e: raise ValueError(
-            f"row {i} (counted from 0): {e}; leave no row out because of its label, "
-            "that voids the guarantee") from None
+            f"row {i} (counted from 0): {e}") from None
     return np.array(found, bool)
 
 
