@@ -383,7 +383,8 @@ def load_calibration(folder, noted, model, device, task=None):
     from conformal_ar.procedures.procedure import load
     task = task or noted_task(noted)
     if not (model := model or noted["model"]): raise ValueError(
-        f"{folder} does not say which model it was made with: give --model")
+        f"{folder} does not say which model it was made with: give --model (in the "
+        "application the folder of its model), or save it with notes=dict(model=...)")
     ar = load_model(model, device)
     return load(folder, ar, canonicalize=task.forms[0]), task
 

@@ -24,7 +24,7 @@ from transformers import AutoTokenizer
 from transformers.utils import logging
 
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, SMALL, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .precision import ROUNDING, SMALL, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
 from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
@@ -525,6 +525,7 @@ def from_pretrained(cls:HFModel,
     **kwargs # Of the adapter, such as chat
 ):
     "Load a model and its tokenizer"
+    check_dtype(dtype or torch.float32)
     check_place(folder := shipped_folder(name))
     both = dict(trust_remote_code=trust_remote_code, revision=revision)
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)

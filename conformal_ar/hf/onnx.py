@@ -112,6 +112,7 @@ class Compiled(Texts):
         self.engine, self._fingerprint = Engine(graphs), fingerprint
 
     def fingerprint(self)->str: return self._fingerprint
+    def compiled(self): return self
     def __repr__(self): return f"Compiled({self.engine})"
 
 # %% ../../nbs/hf/04_onnx.ipynb #f3bbc0d7
