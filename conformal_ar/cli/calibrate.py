@@ -27,7 +27,7 @@ from ..procedures.saving import calibration_file
 from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d7
-def check_columns(table, *names):
+def refuse_columns(table, *names):
     "Refuse names of columns where there are none"
     odd = {*names} - {"input", "target"}
     if odd and not table: raise ValueError(
@@ -47,7 +47,7 @@ def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
     asked, path, table = path, Path(path), task.is_table(path)
-    check_columns(table, column)
+    refuse_columns(table, column)
     seen = path.stat().st_size if path.is_file() else 0 # by who reads a copy
     if not path.is_file() and not path.is_dir(): # a pipe is read once
         path = copied(open(path, "rb"), path.name, asked)
@@ -109,7 +109,7 @@ def _target(x, clean, target, task, reading):
         "leaving out a pair because of its target voids the guarantee") from None
 
 # %% ../../nbs/cli/01_calibrate.ipynb #0e25a568
-def rows_of(path, columns, task):
+def task_rows(path, columns, task):
     "Pairs of a file as they stand there, before any model is loaded; None of a task"
     if path in TASKS: return None
     try: return task.read_pairs(path, columns)
@@ -147,7 +147,7 @@ def check_used_options(data, task, pairs, *columns):
     check_data(data, task)
     if pairs and data not in TASKS: raise ValueError(
         f"--pairs is for {' and '.join(TASKS)}: of a file all pairs are used")
-    check_columns(data not in TASKS and task.is_table(data), *columns)
+    refuse_columns(data not in TASKS and task.is_table(data), *columns)
 
 def pairs_of_file(data, half, n, rows, task, ar, reading):
     "Inputs and targets, from the rows of a file or of a named task"
@@ -304,7 +304,7 @@ def calibrate(
     check_used_options(data, task, given.pairs, names[0], *also)
     writable_folder(ctx, output)
     others = lengths and _other_targets(lengths, names[1])
-    rows = rows_of(data, names, task)
+    rows = task_rows(data, names, task)
     ar = load_model(model, given.device)
     told = getattr(ar, "tokenizer", None)
     if not task.name and told and told.chat_template: notice(
@@ -359,7 +359,7 @@ def evaluate(ctx:typer.Context, given:SimpleNamespace, asked:list=[]):
     reading, _ = read_as(calibration, noted, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, given.pairs, *columns)
-    rows = rows_of(data, columns, task)
+    rows = task_rows(data, columns, task)
     cp, task = opened_calibration(calibration, noted, given.coverage, given.model,
                                   given.device, task)
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets

@@ -22,7 +22,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures
-from .calibrate import check_used_options, pairs_of_file, rows_of
+from .calibrate import check_used_options, pairs_of_file, task_rows
 from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
@@ -234,7 +234,7 @@ def update(
     reading, _ = read_as(calibration, noted, task, asked)
     columns = given.input_column, given.target_column
     check_used_options(data, task, None, *columns)
-    rows = rows_of(data, columns, task)
+    rows = task_rows(data, columns, task)
     output = writable_folder(ctx, output or calibration)
     with only_one(output):
         old = calibration_file(output)

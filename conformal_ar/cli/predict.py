@@ -21,7 +21,7 @@ from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
-from .calibrate import NoInput, check_columns, inputs_of_rows, open_inputs, say_left_out, say_replaced, sorted_inputs
+from .calibrate import NoInput, inputs_of_rows, open_inputs, refuse_columns, say_left_out, say_replaced, sorted_inputs
 from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
@@ -60,7 +60,7 @@ def _check_asked(data, text, output, column):
         raise ValueError("give either an input, a file of inputs or --text")
     if not all(t.strip() for t in text or [data]): raise ValueError("an input is empty")
     if data and _is_file(data): check_there(data)
-    else: check_columns(False, column)
+    else: refuse_columns(False, column)
     if output: check_file(output, data)
 
 # %% ../../nbs/cli/02_predict.ipynb #b45354d4

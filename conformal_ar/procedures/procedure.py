@@ -314,8 +314,8 @@ def warn_endless(
 ):
     "Warn of one threshold on whole texts so low that its search may not end"
     way = getattr(cp, "searcher", None) if cp.nested else None
-    bounded = getattr(way, "max_candidates", 0) is not None
-    if not bounded and -inf < least < -log(1e6): warn_caller(
+    limited = getattr(way, "max_candidates", 0) is not None
+    if not limited and -inf < least < -log(1e6): warn_caller(
         f"{_in_group(label)}the threshold is a probability of 10^{least/log(10):.0f}: "
         "a set may have millions of members, and its search not end. max_lines=8, say, "
         "bounds both; or are these not the targets of these inputs, spelt as the model "
