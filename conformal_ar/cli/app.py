@@ -450,6 +450,7 @@ def open_calibration(name:str, model:str="")->Opened:
     file = calibration_file(name)
     if file.name != FILE: raise ValueError(f"no saved calibration at {name}")
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
+    if not stamp: noted_with(name) # an error where there is nothing to lock
     key = name, model
     with _opening[key]: # a model is loaded once, and goes with its calibration
         if _kept.get(key, [None])[0] != stamp:
