@@ -19,12 +19,12 @@ from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, Callable, Iterable, NamedTuple
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
 
 from .whole_files import is_none, jsonable
-from ..theory.checks import check_columns, check_one_table, warn_caller
+from ..theory.checks import check_columns, check_one_table, names_of, warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
 class Format(NamedTuple):
@@ -288,6 +288,7 @@ def read_kinds(
 def columns_of(
     table:Any,  # Columns, a frame, a Dataset, a table of Arrow, or alike
     *names:str, # Of a Dataset and a table of Arrow these alone, of others at least
+    numbers:Sequence=(), # Columns whose classes stay numbers
 )->Mapping: # Name to values
     "A table in memory: half precision stays so, and classes have names"
     if isinstance(table, Mapping): return table
@@ -307,7 +308,8 @@ def columns_of(
         kinds = getattr(table, "features", None)
         kinds = kinds.to_dict() if kinds else {}
         found = {c: table[c] for c in names} or table.to_dict()
-    return read_kinds(found, kinds)
+    return read_kinds(found, {c: kind for c, kind in kinds.items()
+                              if c not in numbers or "ClassLabel" not in str(kind)})
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #rowsof00
 def rows_of(columns:Mapping)->list:
@@ -451,7 +453,7 @@ def table_rows(
         return f"{data}, line", rows
     if not isinstance(data, (Mapping, list, tuple)) and (
         hasattr(data, "to_dict") or hasattr(data, "to_pydict")):
-        names = [*getattr(data, "column_names", getattr(data, "columns", ()))]
+        names = [] if (found := names_of(data)) is None else [*found]
         odd = [c for c in names if not isinstance(c, str)]
         if odd: raise ValueError(f"columns must have texts as names; got {odd[0]!r}")
         check_once(names)

@@ -20,7 +20,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import columns_of, rows_of, warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import check_columns, check_one_table, warn_caller, warn_cells
+from ..theory.checks import check_columns, check_one_table, names_of, warn_caller, warn_cells
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def pair_columns(
@@ -31,7 +31,7 @@ def pair_columns(
     rows = isinstance(table, (list, tuple)) and table and all(
         isinstance(row, dict) for row in table)
     if rows: table = {c: [row.get(c) for row in table] for c in table[0]}
-    known = getattr(table, "column_names", getattr(table, "columns", None))
+    known = names_of(table)
     if known is None and isinstance(table, dict): known = table
     if known is None: raise TypeError(
         "targets are missing: give inputs and targets, or a table with the columns "
@@ -42,7 +42,7 @@ def pair_columns(
         if name not in known: raise ValueError(
             f"the table has no column {name!r}; it has {list(known)}: give the two "
             "columns that are meant in its place")
-    found = columns_of(table, *names)
+    found = columns_of(table, *names, numbers=["input"]) # as predict has them
     check_columns({name: found[name] for name in names})
     frame = hasattr(table, "iloc") or hasattr(table, "to_dicts") # with all columns
     if frame: warn_glued("row", enumerate(rows_of(found)))

@@ -86,6 +86,13 @@ def check_one_table(data:Any): # Perhaps tables by name, as the splits of a Data
     if names: raise ValueError(f"these are tables by name, {', '.join(names)}: give "
                                f"one of them, such as data[{names[0]!r}]")
 
+# %% ../../nbs/theory/06_checks.ipynb #0ne7ab1f
+def names_of(table:Any)->Any: # None where it has none
+    "The names of the columns of a `table` in memory, but for a dictionary"
+    columns = getattr(table, "columns", None) # of Arrow's tables not their names
+    if hasattr(table, "iloc") or hasattr(table, "to_dicts"): return columns # a frame,
+    return getattr(table, "column_names", columns) # whose columns are attributes
+
 # %% ../../nbs/theory/06_checks.ipynb #9bd7b6d1
 def _floats(scores):
     check_columns(dict(scores=scores))
