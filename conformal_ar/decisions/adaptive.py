@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import input_hashes, pair_columns, read_pairs
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty, warn_endless
-from ..procedures.saving import LOADABLE, read_notes, read_scores, restored
+from ..procedures.saving import BUILT, read_notes, read_scores, restored
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import Abstention, PredictionSet, prediction_sets
 from ..theory.checks import check_risk, check_scores, warn_caller
@@ -123,7 +123,7 @@ class AdaptiveLevelSets:
             raise AttributeError(f"{name} belongs to the stream: begin another one")
         super().__setattr__(name, value)
 
-LOADABLE.append(AdaptiveLevelSets)
+BUILT.append(AdaptiveLevelSets)
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #167f5369
 @patch(as_prop=True)

@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from .adaptive import own_level_sets, sets_at
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import checked_pairs
-from ..procedures.saving import LOADABLE, Calibrated, function_name, read_notes, read_scores, restored, same_function
+from ..procedures.saving import BUILT, Calibrated, function_name, read_notes, read_scores, restored, same_function
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import PredictionSet
 from ..theory.checks import check_risk, warn_caller
@@ -117,7 +117,7 @@ class WeightedLevelSets:
         if sets.confidence is not None: raise ValueError(
             "weighted level sets hold on average, not with a confidence")
 
-LOADABLE.append(WeightedLevelSets)
+BUILT.append(WeightedLevelSets)
 
 # %% ../../nbs/decisions/03_weighted.ipynb #dff4bc16
 @patch

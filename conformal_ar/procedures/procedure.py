@@ -680,9 +680,11 @@ def load(cls:ModelCalibration,
 def load(
     folder:str,                    # Folder, file conformal.json, or a shipped name
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
-    **options, # Its functions (group, canonicalize); of a shipped one coverage and more
-)->Procedure: # The calibrated procedure, or SelectiveAnswers
-    "Load a calibration; `ValueError` if it is corrupt, or of another kind or model"
+    **options, # Its functions, as group, canonicalize, or function of weighted sets;
+               # of a shipped one coverage and more
+)->Any: # What was saved, calibrated
+    """Load a procedure, AdaptiveLevelSets, WeightedLevelSets, or one of answers.
+    `ValueError` if it is corrupt, or of another model"""
     if is_shipped(folder): return ModelCalibration.load(folder, model, **options)
     kept = read_calibration(folder)
     kind = built_class(kept) or saved_class(kept)

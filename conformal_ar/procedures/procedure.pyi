@@ -249,8 +249,9 @@ def test_pairs(cp: ModelCalibration, inputs: Any, targets: Any) -> Pairs:
     `inputs` and `targets` as for evaluate"""
 def fill_empty(cp: Procedure, table: Hypotheses, inputs: Sequence, **kwargs):
     """`table`, with the best sequence by `cp` of each of `inputs` that has no row in it"""
-def load(folder: str, model: Autoregressor | None = None, **options) -> Procedure:
-    """Load a calibration; `ValueError` if it is corrupt, or of another kind or model
+def load(folder: str, model: Autoregressor | None = None, **options) -> Any:
+    """Load a procedure, AdaptiveLevelSets, WeightedLevelSets, or one of answers.
+    `ValueError` if it is corrupt, or of another model
 
     folder: Folder, file conformal.json, or a shipped name
     model: The model it was calibrated with; None: the shipped"""
