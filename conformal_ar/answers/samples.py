@@ -191,11 +191,11 @@ def calibrate(self:SampledSets,
 
 # %% ../../nbs/answers/02_samples.ipynb #select01
 def _selected(level, said, lost, n, most):
-    "`level`, which says, with a warning, if chance may have kept `lost` below `most`"
-    if wilson_upper(lost, n) < most: return level
-    warn_caller(f"{said}; chance alone may have kept this calibration from being "
-                "refused, and those that chance selects are worse than they say: use "
-                "more inputs, or ask for less")
+    "`level`, which says, with a warning, if chance may have kept `lost` at `most`"
+    if wilson_upper(lost, n) <= most: return level
+    warn_caller(f"{said}: chance alone may have kept this calibration from being "
+                "refused, and calibrations that chance selects do worse than they say. "
+                "Use more inputs, or ask for less")
     return level._replace(guarantee=replace(level.guarantee, selected=True))
 
 # %% ../../nbs/answers/02_samples.ipynb #8dd32455
@@ -207,11 +207,12 @@ def _coverage_fit(self:SampledSets, table, drawn):
         level = coverage_level(best[rows], coverage, sure, self._event)
         n, out, k = len(rows), int(np.isneginf(best[rows]).sum()), level.guarantee.k
         said = (f"{out} of {n} calibration inputs have no acceptable answer among "
-                f"their draws, and {k - 1} may be missed: at most a coverage of "
-                f"{(n - out)/(n + 1):.3f} is feasible. More draws find more; right= "
-                "compares texts that are not equal; abstain=True lets a set say so")
-        if level.threshold == -np.inf: raise ValueError(said)
-        return _selected(level, f"{of}{said}", out, n, k)
+                f"their draws, and {k - 1} may be missed")
+        if level.threshold == -np.inf: raise ValueError(
+            f"{said}: at most a coverage of {(n - out)/(n + 1):.3f} is feasible. More "
+            "draws find more; right= compares texts that are not equal; abstain=True "
+            "lets a set say so")
+        return _selected(level, of + said, out, n, k - 1)
     return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #9a00f987
@@ -227,14 +228,16 @@ def _risk_fit(self:SampledSets, table, drawn):
         t, n = fit_risks(some, self.shares, sure)
         if t == -np.inf and len(some) > 1: raise ValueError(
             NONE_PASSES.format(n, "inputs"))
-        level = Level(t, Guarantee(1 - risk, "risk", n, 0, sure, event=event))
-        if len(some) > 1: return level
         least = max(sum(v.start.sum() - v.drop.sum() for v in some.values()), 0)
         said = (f"with all answers kept the mean loss of {n} calibration inputs is "
-                f"{least/n:.3f}: a risk of {risk:g} takes less, on average the "
-                f"smallest feasible is {(least + 1)/(n + 1):.3f}. More draws find more")
-        if t == -np.inf: raise ValueError(said)
-        return _selected(level, f"{of}{said}", least, n, risk*(n + 1) - 1)
+                f"{least/n:.3f}")
+        if t == -np.inf: raise ValueError(
+            f"{said}: a risk of {float(risk):g} takes less, on average the smallest "
+            f"feasible is {(least + 1)/(n + 1):.3f}. More draws find more")
+        known = Guarantee(1 - risk, "risk", n, 0, sure, event=event,
+                          selected=bool(sure)) # how near tests failed is not seen
+        if sure: return Level(t, known)
+        return _selected(Level(t, known), of + said, least, n, risk*(n + 1) - 1)
     return fit
 
 # %% ../../nbs/answers/02_samples.ipynb #a1c00041
@@ -261,8 +264,8 @@ def _fit_chosen(self:SampledSets, table, had):
         f"of {n} inputs: ask for less, or take more")
     (floor, same), t, *_ = min((found[i] for i in passed), key=lambda o: o[2])
     return self.fit_groups(lambda rows, sure, of: Level(t, Guarantee(
-        coverage, "pac", n, 0, sure, event=self._event)), table, confidence,
-        had=had, floor=floor, same=same)
+        coverage, "pac", n, 0, sure, event=self._event, selected=True)),
+        table, confidence, had=had, floor=floor, same=same)
 
 # %% ../../nbs/answers/02_samples.ipynb #4194e7f1
 @patch

@@ -64,8 +64,8 @@ def calibrate(self:Selection,
             judged(other, names=names))
         cutoffs = choose_cutoffs(*tuning, self.error)
     rule = fit_selection(scores, right, self.fdr, self.error, self.confidence, cutoffs)
-    if cutoffs is not None and rule.cutoff == np.inf: raise ValueError(
-        why_none_passes(scores, right, cutoffs[0], 1 - rule.guarantee.coverage))
+    if self.error and cutoffs is not None and rule.cutoff == np.inf: raise ValueError(
+        why_none_passes(scores, right, cutoffs[0], self.error))
     self._found = {None: Level(rule.cutoff, rule.guarantee, rule.wrong, seen)}
     return self
 

@@ -374,10 +374,12 @@ def _fit_group(cp, best, losses, groups):
     sure = cp.confidence
     if sure is not None: sure = float(shared_confidence(sure, groups))
     t, n = fit_risks(losses, shares_of(cp), sure)
+    refuses = "size" in losses or cp.strict
     if t == -np.inf:
         said = NONE_PASSES.format(n, "pairs")
-        if "size" in losses or cp.strict: raise ValueError(said)
+        if refuses: raise ValueError(said)
         warn_caller(f"{said}. As it is, every set holds everything: an abstention")
-    known = Guarantee(1 - risk, "risk", n, 0, cp.confidence, event=event)
+    known = Guarantee(1 - risk, "risk", n, 0, cp.confidence, event=event,
+                      selected=refuses)
     kept = np.sort(best[np.isfinite(best)])
     return Calibrated(np.array([t]), known, len(kept), kept)

@@ -314,12 +314,13 @@ def fit_selection(
 
 # %% ../../nbs/theory/08_risk.ipynb #2ad42e7d
 def why_none_passes(
-    scores:np.ndarray, # [n] of answers
+    scores:np.ndarray, # [n] of answers; −∞ for none
     right:np.ndarray,  # [n] is each right?
     first:float,       # The highest cut-off
     error:float,       # Which none can rule out to be exceeded
 )->str:
     "Why no cut-off passes, in words"
+    right, scores = right[scores > -np.inf], scores[scores > -np.inf]
     top = right[scores >= first]
     few = (~top).sum() <= error*len(top)
     said = (f"{(~top).sum()} of {len(top)} answers above the first are wrong, "
