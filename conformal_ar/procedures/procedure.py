@@ -682,7 +682,7 @@ def load(
     model:Autoregressor|None=None, # The model it was calibrated with; None: the shipped
     **options, # Its functions, as group, canonicalize, or function of weighted sets;
                # of a shipped one coverage and more
-)->Any: # What was saved, calibrated
+)->Procedure: # Or what else was saved: for editors each class has a load of its own
     """Load a procedure, AdaptiveLevelSets, WeightedLevelSets, or one of answers.
     `ValueError` if it is corrupt, or of another model"""
     if is_shipped(folder): return ModelCalibration.load(folder, model, **options)

@@ -249,7 +249,7 @@ def test_pairs(cp: ModelCalibration, inputs: Any, targets: Any) -> Pairs:
     `inputs` and `targets` as for evaluate"""
 def fill_empty(cp: Procedure, table: Hypotheses, inputs: Sequence, **kwargs):
     """`table`, with the best sequence by `cp` of each of `inputs` that has no row in it"""
-def load(folder: str, model: Autoregressor | None = None, **options) -> Any:
+def load(folder: str, model: Autoregressor | None = None, **options) -> Procedure:
     """Load a procedure, AdaptiveLevelSets, WeightedLevelSets, or one of answers.
     `ValueError` if it is corrupt, or of another model
 
