@@ -181,7 +181,7 @@ def update(self:AdaptiveLevelSets,
 
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #e5f3d5ae
-def _is_empty(o): return not isinstance(o, str) and getattr(o, "__len__", bool)() == 0
+def _is_empty(o): return hasattr(o, "__len__") and not isinstance(o, str) and not len(o)
 
 def _warn_twice(known, pairs):
     "Warn where more labels repeat than do among those that calibrated"
