@@ -226,17 +226,16 @@ def _risk_fit(self:SampledSets, table, drawn):
     def fit(rows, sure, of):
         some = {k: v.of(rows) for k, v in losses.items()}
         t, n = fit_risks(some, self.shares, sure)
-        if t == -np.inf and len(some) > 1: raise ValueError(
-            NONE_PASSES.format(n, "inputs"))
+        known = Guarantee(1 - risk, "risk", n, 0, sure, event=event,
+                          selected=bool(sure)) # how near tests failed is not seen
+        if sure and t > -np.inf: return Level(t, known)
+        if len(some) > 1: raise ValueError(NONE_PASSES.format(n, "inputs"))
         least = max(sum(v.start.sum() - v.drop.sum() for v in some.values()), 0)
         said = (f"with all answers kept the mean loss of {n} calibration inputs is "
                 f"{least/n:.3f}")
         if t == -np.inf: raise ValueError(
             f"{said}: a risk of {float(risk):g} takes less, on average the smallest "
             f"feasible is {(least + 1)/(n + 1):.3f}. More draws find more")
-        known = Guarantee(1 - risk, "risk", n, 0, sure, event=event,
-                          selected=bool(sure)) # how near tests failed is not seen
-        if sure: return Level(t, known)
         return _selected(Level(t, known), of + said, least, n, risk*(n + 1) - 1)
     return fit
 

@@ -14,7 +14,6 @@ import numpy as np
 from fastcore.basics import patch
 from fastcore.meta import delegates
 
-from ..procedures.equivalence import merge_equivalent
 from ..procedures.evaluation import evaluate_sets
 from ..procedures.pairs import Pairs, input_hashes, warn_known, warn_order
 from ..procedures.procedure import ROW_OPTIONS, ModelCalibration, check_of_texts, check_options, checked_pairs, test_pairs
@@ -84,8 +83,7 @@ def ranked(self:SelectiveAnswers,
 )->tuple[list, np.ndarray]: # [n] sets, and [n] scores
     "Beams as sets, best answer first; the score of each, −∞ where it is empty"
     beams = beam_search(self.model, inputs, self.width, self.max_len, **kwargs)
-    sets, form = prediction_sets(beams, self.model, inputs), self.canonicalize
-    if form is not None: sets = [merge_equivalent(s, form) for s in sets]
+    sets = [self.merged(s) for s in prediction_sets(beams, self.model, inputs)]
     f = self.score if callable(self.score) else _scores[self.score]
     return sets, check_scores(np.array([f(s) if len(s) else -np.inf for s in sets]))
 

@@ -550,7 +550,7 @@ def fill_empty(cp:Procedure, table:Hypotheses, inputs:Sequence, **kwargs):
 
 # %% ../../nbs/procedures/02_procedure.ipynb #merged01
 @patch
-def merged(self:Procedure,
+def merged(self:ModelCalibration,
     s:PredictionSet, # Of what was searched
 )->PredictionSet: # With canonicalize a ClassSet
     "A set as users see it: equivalent texts are one member"

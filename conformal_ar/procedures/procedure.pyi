@@ -53,6 +53,10 @@ class ModelCalibration:
         pairs: Of the calibration
         probe: Inputs and targets to keep; None: some of the pairs
         batch_size: Pairs scored at a time"""
+    def merged(self, s: PredictionSet) -> PredictionSet:
+        """A set as users see it: equivalent texts are one member
+
+        s: Of what was searched"""
     def save(self, folder: str, notes: dict | None = None) -> Path:
         """Save the calibration as JSON, whole or not at all
 
@@ -169,10 +173,6 @@ class Procedure(Calibration):
         """The most probable sequence of each input, for a set that would be empty
 
         inputs: [n] inputs"""
-    def merged(self, s: PredictionSet) -> PredictionSet:
-        """A set as users see it: equivalent texts are one member
-
-        s: Of what was searched"""
     def sets(self, table: Hypotheses, inputs: Sequence) -> list[PredictionSet]:
         """The prediction sets in a table, with p-values where one threshold makes them
 
