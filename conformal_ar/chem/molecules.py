@@ -11,10 +11,12 @@ import html
 import io
 import math
 import re
+import warnings
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Callable
 
@@ -136,16 +138,30 @@ def pieces_beside(
                      for word, m in more.items() if m)
 
 # %% ../../nbs/chem/07_molecules.ipynb #c338e01b
+def drawing():
+    "RDKit's module that draws; `ImportError` names what the system lacks"
+    try: return import_module("rdkit.Chem.Draw.rdMolDraw2D")
+    except ImportError as e: raise ImportError(f"molecules cannot be drawn here: {e} "
+        "(Debian and Ubuntu have it in libxrender1 and libxext6)") from e
+
+@cache
+def can_draw()->bool:
+    "Does this system have what drawing needs? If not a warning says so, once"
+    try: return bool(drawing())
+    except ImportError as e: warnings.warn(str(e))
+    return False
+
+# %% ../../nbs/chem/07_molecules.ipynb #c338e01c
 def molecule_svg(
     mol:"Mol",  # RDKit molecule
     size:tuple, # Width and height, pixels
     **marks,    # Of RDKit's drawing, such as highlightAtoms
-)->str:
+)->str: # Empty where this system cannot draw
     "A molecule as SVG"
-    from rdkit.Chem.Draw import rdMolDraw2D
-    canvas = rdMolDraw2D.MolDraw2DSVG(*size)
+    if not can_draw(): return ""
+    canvas = drawing().MolDraw2DSVG(*size)
     canvas.drawOptions().fixedBondLength = 26 # no giant letters in small molecules
-    rdMolDraw2D.PrepareAndDrawMolecule(canvas, mol, **marks)
+    drawing().PrepareAndDrawMolecule(canvas, mol, **marks)
     canvas.FinishDrawing()
     svg = canvas.GetDrawingText()
     return svg[svg.index("<svg"):]
@@ -191,14 +207,13 @@ def _title(s, guarantee, n):
 # %% ../../nbs/chem/07_molecules.ipynb #ec71d152
 def _grid(canvas, panel, columns, mols, legends, top, scale=1):
     "A grid of molecules below the room for a title, on an RDKit canvas"
-    from rdkit.Chem.Draw import rdMolDraw2D
     o = canvas.drawOptions()
     o.legendFraction, o.padding = .18, .08 # room for legends
     o.fixedBondLength = 28*scale           # no giant letters in small molecules
     o.legendFontSize, o.bondLineWidth = 16*scale, 2*scale
     for i, ((mol, marks), legend) in enumerate(zip(mols, legends)):
         canvas.SetOffset(panel[0]*(i % columns), top + panel[1]*(i//columns))
-        rdMolDraw2D.PrepareAndDrawMolecule(canvas, mol, legend=legend, **marks)
+        drawing().PrepareAndDrawMolecule(canvas, mol, legend=legend, **marks)
     canvas.FinishDrawing()
     return canvas.GetDrawingText()
 
@@ -258,24 +273,25 @@ def draw(
     kind = None if path is None else Path(path).suffix.lower()
     if kind not in (None, ".svg", ".png"):
         raise ValueError(f"{path}: a picture is .svg or .png")
-    from rdkit.Chem.Draw import rdMolDraw2D
     mols = [s.drawn(i) for i in range(min(most, len(s)))]
     title = _title(prediction_set, guarantee, len(s))
     if len(s) > most: title[0] += f" ({most} drawn)"
     paint = _painter(mols, _legends(s, most), title, columns, panel)
-    svg = _svg_title(paint(rdMolDraw2D.MolDraw2DSVG), title)
+    svg = _svg_title(paint(drawing().MolDraw2DSVG), title)
     if path is None: return svg
     if kind == ".png":
-        picture = _png_title(paint(rdMolDraw2D.MolDraw2DCairo, scale), title, scale)
+        picture = _png_title(paint(drawing().MolDraw2DCairo, scale), title, scale)
     else: picture = svg.encode()
     with whole_file(path) as tmp: tmp.write_bytes(picture)
     return svg
 
 # %% ../../nbs/chem/07_molecules.ipynb #ae1ab461
+def _shown(s): return draw(s) if can_draw() else None # then its text is shown
+
 @patch
-def _repr_html_(self:MoleculeSet): return draw(self)
+def _repr_html_(self:MoleculeSet): return _shown(self)
 @patch
-def _repr_svg_(self:MoleculeSet): return draw(self)
+def _repr_svg_(self:MoleculeSet): return _shown(self)
 
 # %% ../../nbs/chem/07_molecules.ipynb #09b5e83b
 def unchanged(text:str): "The `text` as it is"; return text

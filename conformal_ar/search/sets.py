@@ -157,7 +157,7 @@ class Abstention(PredictionSet):
     def __init__(self, input:Any=None):
         super().__init__([], np.zeros(0), [], input=input)
     def __contains__(self, text): return True
-    def __eq__(self, s): return isinstance(s, Abstention) and super().__eq__(s)
+    def asdict(self): return dict(input=self.input, abstained=True)
     def __repr__(self): return f"Abstention({self.input!r:.60})"
     def _repr_html_(self): return f"<p>{html.escape(repr(self))}</p>"
 
