@@ -39,7 +39,7 @@ setup(
         "Intended Audience :: " + cfg["audience"],
         "Natural Language :: " + cfg["language"],
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
-        *(f"Programming Language :: Python :: 3.{o}" for o in range(minor, 14)),
+        *(f"Programming Language :: Python :: 3.{o}" for o in range(minor, 15)),
     ],
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
