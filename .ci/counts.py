@@ -89,7 +89,8 @@ PASSED = """if True:
     found = [passed(f) for f in (lambda: sets.predict("112+17="), lambda: ConformalLevelSets(model, coverage=0.8).calibrate(*pairs),
                                  lambda: chemistry.predict("CC(=O)Cl.NCCc1ccccc1"))]
     print(json.dumps([*found, files,
-        sorted({name for c in parts for name, v in vars(c).items() if inspect.isfunction(v) or isinstance(v, (classmethod, property))}),
+        sorted({name for c in parts for name, v in vars(c).items()
+                if not name.startswith("__annot") and (inspect.isfunction(v) or isinstance(v, (classmethod, property)))}),
         [o for o in "normalize nested conditional by_class missed max_candidates max_lines".split() if hasattr(base.Procedure, o)]]))"""
 
 def modules_passed():
