@@ -74,7 +74,7 @@ def _or_reason(line):
 # %% ../../nbs/tasks/07_reactions.ipynb #d574c366
 def clean_lines(
     lines:list[str], # Of the data
-    processes:int=2, # That work side by side, where that pays
+    processes:int=1 + sys.platform.startswith("linux"), # Side by side, where that pays
     progress:bool=True, # Show a bar
 )->list: # A Reaction or a text with the reason, per line
     "Parse and canonicalise many reactions"
