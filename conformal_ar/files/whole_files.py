@@ -120,8 +120,8 @@ def only_one(
             if not wait: raise ValueError(f"{folder} is in use by another run: wait "
                 "until that has ended, or choose another output")
             time.sleep(0.05)
-    except OSError as e: warn_caller(f"{folder}: this file system has no locks "
-        f"({e.strerror}); let no other run use it meanwhile")
+    except (OSError, ImportError) as e: warn_caller(
+        f"{folder}: this file system has no locks ({e}); let no other run use it")
     try: yield
     finally: _let_go(path, handle)
 
