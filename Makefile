@@ -49,7 +49,7 @@ mutants: .venv/mutants   ## break a copy of MODULE=search/beams in N=100 small w
 	rm -rf .venv/copy && mkdir -p .venv/copy/mutants && cp -r .ci nbs conformal_ar settings.ini .venv/copy
 	cd .venv/copy && export PATH="$(CURDIR)/$(BIN):$$PATH" && python .ci/test.py $(PAGES) \
 	  && mutate conformal_ar/$(MODULE).py python .ci/mutants.rules --mutantDir mutants > mutants.log \
-	  && ls mutants | shuf -n $(N) --random-source=mutants.log > sample \
+	  && ls mutants | sort -R --random-source=mutants.log | head -n $(N) > sample \
 	  && analyze_mutants conformal_ar/$(MODULE).py "nbdev_update --fname conformal_ar/$(MODULE).py && python .ci/test.py $(PAGES)" \
 	       --mutantDir mutants --fromFile sample --timeout 300 \
 	  && for o in $$(cat notkilled.txt); do echo "lives: $$o"; diff conformal_ar/$(MODULE).py mutants/$$o || true; done

@@ -206,7 +206,8 @@ def merged(self:ProductSets, s):
         ids = self._scripts_of([s.input], np.zeros(len(forms), int), forms)[1]
         if ids[0] is None: raise ValueError("no script gives it")
         return np.array(ids)
-    s = merge_equivalent(replace(s, texts=texts, encode=encode), self.canonicalize)
+    s = replace(s, texts=texts, encode=encode if s.is_open.any() else None)
+    s = merge_equivalent(s, self.canonicalize)
     made = {f.name: getattr(s, f.name) for f in fields(s)}
     return ProductSet(**made | dict(texts=s.keys, maps=self.maps))
 

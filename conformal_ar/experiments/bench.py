@@ -644,12 +644,15 @@ def engines(bench:Bench, name:str)->list:
 
 # %% ../../nbs/experiments/10_bench.ipynb #e4910012
 _PROGRAM = """
+import os, resource
 from conformal_ar import beam_search
 from conformal_ar.hf.causal import model_by_name
 some = [f"{i}+{7*i}=" for i in range(1000)]
 beam_search(model_by_name("additions", "cpu"), some, 10, 12)
-most = next(l for l in open("/proc/self/status") if l.startswith("VmHWM"))
-print(int(most.split()[1])/1e3)
+if os.path.exists(path := "/proc/self/status"): # kB; a Mac counts bytes
+    most = next(int(l.split()[1])*1e3 for l in open(path) if l.startswith("VmHWM"))
+else: most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(most/1e6)
 """
 
 def _peak_memory(engine:str)->float: # MB

@@ -24,6 +24,7 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
+from ..files.whole_files import check_pointer
 from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, SMALL, as_weights, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
@@ -331,6 +332,7 @@ def check_folder(folder:str|Path): # Of a model
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
     Also for weights twice, and for an adapter beside whole weights or on another"""
     files = sorted(path for path in Path(folder).iterdir() if path.name[:2] != "._")
+    for path in filter(Path.is_file, files): check_pointer(path)
     whole = "model.safetensors" # and what macOS writes beside files is none
     for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
         if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
@@ -354,9 +356,6 @@ def check_folder(folder:str|Path): # Of a model
         if path.suffix not in (".safetensors", ".json", ".model", ".bin"): continue
         if not path.exists(): raise OSError(
             f"{path} is a link to a file that is not there: copy the file itself")
-        with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
-        if pointer: raise OSError(
-            f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
         size = path.stat().st_size
         if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "

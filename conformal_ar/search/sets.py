@@ -56,6 +56,7 @@ class PredictionSet:
         raise TypeError(f"members are texts, not {type(text).__name__}: {text!r:.60}")
     def __eq__(self, other):
         return isinstance(other, PredictionSet) and self.asdict() == other.asdict()
+    def __getstate__(self): return vars(self) | dict(encode=None) # without its model
 
     @property
     def probabilities(self):
@@ -119,7 +120,7 @@ def _marks(self:PredictionSet):
 def __repr__(self:PredictionSet):
     shown = [_brief(t) for t in self.texts[:5]]
     if len(self) > 5: shown.append(f"… {len(self) - 5} more")
-    name = f"{_brief(self.input)} → " if isinstance(self.input, str) else ""
+    name = f"{_brief(self.input)}: " if isinstance(self.input, str) else ""
     members = "{" + ", ".join(shown) + "}" if len(self) else "{} (empty set)"
     return f"PredictionSet({name}{members}{self._marks})"
 

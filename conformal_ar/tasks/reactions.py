@@ -74,12 +74,12 @@ def _or_reason(line):
 # %% ../../nbs/tasks/07_reactions.ipynb #d574c366
 def clean_lines(
     lines:list[str], # Of the data
-    processes:int=2, # That work side by side, where that pays
+    processes:int=1 + sys.platform.startswith("linux"), # Side by side, where that pays
     progress:bool=True, # Show a bar
 )->list: # A Reaction or a text with the reason, per line
     "Parse and canonicalise many reactions"
-    bar = lambda it: list(tqdm(it, total=len(lines), disable=not progress,
-                               desc="canonicalise", unit="reactions"))
+    bar = lambda it: list(tqdm(it, total=len(lines), desc="canonicalise",
+        unit="reactions", disable=not progress or sys.stderr is None))
     if processes < 2 or len(lines) < 1000: return bar(map(_or_reason, lines))
     how = "fork" if sys.platform.startswith("linux") else "spawn"
     with ProcessPoolExecutor(processes, multiprocessing.get_context(how)) as pool:

@@ -97,7 +97,7 @@ def rdkit_modules():
     "RDKit's modules Chem and rdBase; `ImportError` says how to get them"
     try: return [import_module(name) for name in ("rdkit.Chem", "rdkit.rdBase")]
     except ImportError as e: raise ImportError(
-        "canonical SMILES need RDKit: pip install 'conformal_ar[chem]'") from e
+        'canonical SMILES need RDKit: pip install "conformal_ar[chem]"') from e
 
 # %% ../../nbs/tasks/08_smiles_spellings.ipynb #669303b9
 ATOM_MAP = re.compile(r":(\d+)(?=\])")
