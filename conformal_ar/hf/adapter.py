@@ -9,6 +9,7 @@ __all__ = ['HFModel', 'no_progress_bar']
 import inspect
 import json
 import re
+import sys
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import cached_property
@@ -25,7 +26,7 @@ from transformers.utils import logging
 
 from ..files.whole_files import check_pointer
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, SMALL, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .precision import ROUNDING, SMALL, as_weights, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
 from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
@@ -60,7 +61,7 @@ class HFModel(Texts):
         self.tokenizer = tokenizer
         self._find_tokens()
         self.told = self._special_told()
-        if self.checks: check_paths(self)
+        if self.checks: as_weights(check_paths)(self)
 
     @cached_property
     def _takes(self): return {*inspect.signature(self.model.forward).parameters}
@@ -182,7 +183,7 @@ def _log_probs(self:HFModel, logits):
     return self._merged(log_probs_of(logits))
 
 @patch
-@torch.inference_mode()
+@as_weights
 def start(self:HFModel, inputs):
     "State and [B, V] log-probabilities of the first token"
     rows = self._input_ids(inputs)
@@ -193,7 +194,7 @@ def start(self:HFModel, inputs):
 
 # %% ../../nbs/hf/01_adapter.ipynb #d8c11cbc
 @patch
-@torch.inference_mode()
+@as_weights
 def score(self:HFModel,
     inputs, # [B] texts
     targets:torch.Tensor # [B, L] ids with the end token, padded
@@ -473,6 +474,8 @@ def why_not_loaded(
     "What is wrong with a `folder` that the library could not load"
     why, folder = str(e).strip() or type(e).__name__, Path(folder)
     sizes, first = "ignore_mismatched_sizes" in why, why.partition("\n")[0]
+    if sys.flags.optimize > 1 and "docstring" in why: return (
+        f"python -OO removes docstrings, which transformers reads: {first}")
     if why.startswith("Unrecognized configuration class"): # the list is long
         kind = "".join(re.findall(r"(\w+)Config'", first)[:1])
         other = "HFCausal" if "Seq2Seq" in first else "HFSeq2Seq"
