@@ -10,7 +10,6 @@ import html
 import json
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -21,8 +20,7 @@ from threading import Thread
 from types import SimpleNamespace
 
 from .app import MOST_LINES, answer, check_length, error_html, file_records, html_tag, in_words, list_csv, list_html, open_calibration
-from .calibrate import scratch
-from .command_line import error_line, explain_error, notice, shortened
+from .command_line import error_line, explain_error, notice, scratch, shortened
 from .predict import set_texts
 from ..files.csv_jsonl import Input
 from ..files.whole_files import write_text
@@ -38,7 +36,7 @@ def _import_gradio():
         import gradio
         from gradio import queueing, routes
     except ImportError as e:
-        need = "the application needs Gradio: pip install 'conformal_ar[all]'"
+        need = 'the application needs Gradio: pip install "conformal_ar[all]"'
         raise ImportError(need) from e
     def say(*_):
         said, _ = explain_error(sys.exc_info()[1])
@@ -50,7 +48,7 @@ def _import_gradio():
 # %% ../../nbs/cli/06_app_page.ipynb #d042b1a7
 def _file(content, name):
     "A file to download, in a folder of its own"
-    return str(write_text(Path(tempfile.mkdtemp(dir=scratch().name))/name, content))
+    return str(write_text(scratch(name), content))
 
 # %% ../../nbs/cli/06_app_page.ipynb #d945ff5c
 FIELDS = [*dict.fromkeys(f for task in TASKS.values() for f in task.fields)]

@@ -8,11 +8,9 @@ __all__ = ['calibrate', 'evaluate']
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
 import gzip
 import shutil
-import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
@@ -20,7 +18,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
+from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, scratch, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -34,12 +32,12 @@ def refuse_columns(table, *names):
         f"only tables, such as CSV, have columns: there is none called '{min(odd)}'")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d8
-@cache
-def scratch(): return tempfile.TemporaryDirectory() # goes when the process ends
+def begins(path, head):
+    with open(path, "rb") as file: return file.read(len(head)) == head
 
 def copied(file, name, asked):
     "What is read from an open file, that somebody `asked` for, as a file of its own"
-    with file, open(Path(scratch().name)/name, "wb") as to, unpacking(f"{asked}: "):
+    with file, open(scratch(name), "wb") as to, unpacking(f"{asked}: "):
         shutil.copyfileobj(file, to)
     return Path(to.name)
 
@@ -51,10 +49,10 @@ def open_inputs(path, column, task, size):
     seen = path.stat().st_size if path.is_file() else 0 # by who reads a copy
     if not path.is_file() and not path.is_dir(): # a pipe is read once
         path = copied(open(path, "rb"), path.name, asked)
-    if path.is_file() and path.open("rb").read(2) == b"\x1f\x8b":
+    if path.is_file() and begins(path, b"\x1f\x8b"):
         name = path.stem if path.suffix.lower() == ".gz" else path.name
         path = copied(gzip.open(path), name, asked)
-    with named_as(asked, path): copy = task.as_table(path, scratch().name)
+    with named_as(asked, path): copy = task.as_table(path, scratch())
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)
         rows = [row for _, row in blocks.read(0) if isinstance(row, dict)]
@@ -190,7 +188,8 @@ def _own(procedure, **options):
 def _check_len(procedure, max_len, lengths, task, data):
     "Refuse the lengths of the pairs themselves; two ways to say the most tokens; none"
     if max_len and lengths: raise ValueError("give --max-len or --lengths")
-    if lengths and lengths.resolve() == Path(data).resolve(): raise ValueError(
+    there = lengths and lengths.exists() and Path(data).exists()
+    if there and lengths.samefile(data): raise ValueError( # whatever they are called
         "--lengths must be another file than the pairs: the calibration pairs must "
         "not choose the longest target")
     known = max_len or lengths or task.name

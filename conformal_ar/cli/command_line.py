@@ -6,18 +6,22 @@
 __all__ = ['NAMES', 'run_command', 'shared_options']
 
 # %% ../../nbs/cli/00_command_line.ipynb #539e3b21
+import atexit
 import errno
 import os
 import pickle
 import shlex
+import shutil
+import sys
+import tempfile
 import warnings
 import zipfile
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from enum import Enum
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Sequence
 
@@ -26,7 +30,7 @@ from typer.core import TyperGroup
 
 from .. import own_object, own_procedures
 from ..files.csv_jsonl import printable
-from ..procedures.saving import function_name, is_shipped, model_notes
+from ..procedures.saving import calibration_file, function_name, is_shipped, model_notes, shipped_calibrations
 from ..tasks.task import TASKS, task_named
 
 # %% ../../nbs/cli/00_command_line.ipynb #e25ef5c8
@@ -36,7 +40,9 @@ def error_line(e):
         return f"{e.filename}: {e.strerror}"
     return " ".join(str(e).split()) or type(e).__name__
 
-def notice(message): typer.echo(printable(f"conformal-ar: {message}"), err=True)
+def notice(message):
+    with suppress(OSError): # nobody may read what is said
+        typer.echo(printable(f"conformal-ar: {message}"), err=True)
 
 def shortened(text, most=120):
     return text if len(text) <= most else text[:most - 1] + "…"
@@ -76,6 +82,11 @@ def notice_lines(notes):
     if more: notice(f"… and {more:,} more lines of this kind")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
+def _unread(e): # Windows says that an argument is odd
+    "Has who read the output gone?"
+    return (isinstance(e, OSError) and e.filename is None and
+            e.errno == (errno.EINVAL if sys.platform == "win32" else errno.EPIPE))
+
 _other_columns = "; --input-column (of pairs also --target-column) names another"
 
 # %% ../../nbs/cli/00_command_line.ipynb #e363697b
@@ -92,6 +103,7 @@ class OneLineErrors(TyperGroup):
                 warnings.showwarning = lambda w, *_: notice(f"warning: {error_line(w)}")
                 return super().invoke(ctx)
         except Exception as e:
+            if _unread(e): raise BrokenPipeError(errno.EPIPE, "nobody reads") from e
             own = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE
             if own or ctx.params.get("debug"): raise   # typer's own ways to end, or all
             message, code = explain_error(e)
@@ -169,13 +181,34 @@ if TYPE_CHECKING: TaskName = str
 else: TaskName = Choice("TaskName", [(name, name) for name in TASKS])
 NAMES = " or ".join(TASKS)
 
+# %% ../../nbs/cli/00_command_line.ipynb #da5h0001
+@cache
+def _scratch():
+    made = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    atexit.register(made.cleanup)
+    return made.name
+
+def scratch(name=""):
+    "A path in a new folder, which goes when the process ends"
+    return Path(tempfile.mkdtemp(dir=_scratch()))/name
+
+
+# %% ../../nbs/cli/00_command_line.ipynb #da5h0003
+def stdin(path):
+    "What stands for a file: - is the standard input, as in other commands"
+    if str(path) != "-": return path
+    if sys.stdin is None: raise ValueError("the standard input is closed")
+    if os.path.exists("/dev/stdin"): return type(path)("/dev/stdin")
+    with open(copy := scratch("stdin"), "wb") as to: # as on Windows
+        shutil.copyfileobj(sys.stdin.buffer, to)
+    return type(path)(copy)
+
+def stdout(path): # what has no file goes there
+    return None if str(path) == "-" else path
+
+
 # %% ../../nbs/cli/00_command_line.ipynb #a9dbec72
 TO = "--output", "-o" # what every command writes to
-
-def dash(stream):
-    "What reads - as a stream, as other commands do"
-    return lambda path: type(path)(stream) if str(path) == "-" else path
-stdin, stdout = dash("/dev/stdin"), dash("/dev/stdout")
 
 Data = Annotated[str, typer.Argument(callback=stdin, help="JSONL or CSV file "
     f"with named columns, or of a kind that the task reads; or {NAMES}, for held-out "
@@ -279,6 +312,8 @@ def _reason(e):
     said = error_line(e).split(". ")[0]
     if "mismatched_sizes" in said:
         return "its weights have other shapes than its configuration"
+    if sys.flags.optimize > 1 and "docstring" in said:
+        said += "; python -OO removes docstrings, which transformers needs"
     known = isinstance(e, (*_mendable, RuntimeError))
     return shortened(said if known else f"{type(e).__name__}: {said}", 200)
 
@@ -290,6 +325,8 @@ def load_model(name, device=None):
     if not name.strip(): raise ValueError("--model is empty: give a name or a folder")
     try: return open_model(name, device)
     except Exception as e:   # whatever a damaged folder makes the libraries raise
+        if name in TASKS: raise ValueError(
+            f"{name} of this package cannot be opened: {_reason(e)}") from e
         known = ", ".join(TASKS)
         kind = f"neither shipped ({known}), nor a folder, nor found on the hub"
         if Path(name).is_dir(): kind = "this folder holds none"
@@ -385,8 +422,22 @@ def load_calibration(folder, noted, model, device, task=None):
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model (in the "
         "application the folder of its model), or save it with notes=dict(model=...)")
+    if PureWindowsPath(model).anchor and not Path(model).exists(): raise ValueError(
+        f"no model '{model}', which is noted with {folder}: give --model where it "
+        "stands now")
     ar = load_model(model, device)
     return load(folder, ar, canonicalize=task.forms[0]), task
+
+# %% ../../nbs/cli/00_command_line.ipynb #un5een01
+@contextmanager
+def unchanged(calibration):
+    "What a calibration is, as SHA-256; an error where it changes while it is used"
+    from conformal_ar.jobs.file_blocks import digest
+    file = shipped_calibrations().get(calibration) or calibration_file(calibration)
+    yield (was := digest(file))
+    if digest(file) != was: raise ValueError(
+        f"{file} was changed by another run meanwhile: give the same command again")
+
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
 def procedure_class(name, task):

@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, task_rows
-from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, with_task_options, writable_folder
+from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, unchanged, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -176,8 +176,8 @@ StepSize = Annotated[float|None, cli_option("How far a label moves the level, in
     "(0, 1), at the first update; 0.02 by default.")]
 
 # %% ../../nbs/cli/04_entry_point.ipynb #629ec3a3
-def _follow(cp, calibration, pairs, output, step, again):
-    "Count labels, once, and save; what came of it"
+def _follow(cp, calibration, notes, pairs, step, again):
+    "Count labels, once: what to save, with its notes, and what came of it"
     from conformal_ar.decisions.adaptive import AdaptiveLevelSets
     from conformal_ar.procedures.levelsets import ConformalLevelSets
     from conformal_ar.procedures.pairs import input_hashes
@@ -186,7 +186,6 @@ def _follow(cp, calibration, pairs, output, step, again):
     if not isinstance(cp, AdaptiveLevelSets):
         cp = AdaptiveLevelSets(cp, step=0.02 if step is None else step)
     elif step is not None: raise ValueError("--step is for the first update")
-    notes = read_calibration(calibration)["notes"]
     def first(n):
         "A name for the first n labels"
         some = json.dumps([list(part[:n]) for part in pairs]).encode()
@@ -196,17 +195,17 @@ def _follow(cp, calibration, pairs, output, step, again):
     done = max((n for n in sizes if n <= every and first(n) in before), default=0)
     if again: done = 0
     if done == every:
-        return "these labels were counted before: nothing has changed; see --again"
+        return (), "these labels were counted before: nothing has changed; see --again"
     known, new = notes.get("labels", []), input_hashes([*zip(*pairs)][done:])
     twice = 0 if again else len({*known} & {*new})
     cp.update(*(part[done:] for part in pairs))
-    cp.save(output, notes | dict(updates=[*before, first(every)][-_most_updates:],
-                                 labels=[*known, *new][-_most_labels:]))
+    notes = notes | dict(updates=[*before, first(every)][-_most_updates:],
+                         labels=[*known, *new][-_most_labels:])
     said = f"the first {done} labels were counted before; see --again\n"*bool(done)
     if twice: said += (f"{twice} of {every - done} labels equal some that were counted "
         "before, and count once more: where they are the same, in another order or "
         "among others, the level has moved twice; update the calibration of before\n")
-    return f"{said}{cp}\nsaved to {output}"
+    return (cp, notes), f"{said}{cp}\n"
 
 _most_updates, _most_labels = 1000, 10_000 # that are known again
 
@@ -241,9 +240,15 @@ def update(
         if old.is_file() and not old.samefile(calibration_file(calibration)):
             raise ValueError(f"{output} has another calibration, which would be lost: "
                              f"`update {output}` goes on from it")
-        cp, task = load_calibration(calibration, noted, given.model, given.device, task)
-        pairs = pairs_of_file(data, 1, 200, rows, task, cp.model, reading)
-        said = _follow(cp, calibration, pairs, output, step, again)
+        with unchanged(calibration):
+            notes = read_calibration(calibration)["notes"]
+            cp, task = load_calibration(calibration, noted, given.model, given.device,
+                                        task)
+            pairs = pairs_of_file(data, 1, 200, rows, task, cp.model, reading)
+            new, said = _follow(cp, calibration, notes, pairs, step, again)
+        if new:
+            new[0].save(str(output), new[1])
+            said += f"saved to {output}"
     typer.echo(said)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #583b6af5
@@ -299,21 +304,34 @@ def utf8_streams():
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper): continue
         kind = stream.encoding if stream.isatty() else "utf-8"
-        stream.reconfigure(encoding=kind, errors="backslashreplace")
+        ends = None if stream.isatty() else "\n"
+        stream.reconfigure(encoding=kind, errors="backslashreplace", newline=ends)
+
+# %% ../../nbs/cli/04_entry_point.ipynb #6e405af1
+def open_streams():
+    "Streams that are closed become the null device: their numbers are of no file"
+    n = 0
+    while n < 3: n = os.open(os.devnull, os.O_RDWR)
+    os.close(n)
+    if sys.stderr is None: sys.stderr = open(os.devnull, "w")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #6e405aed
 def _stop(*_): sys.exit(128 + signal.SIGTERM) # and what was begun is tidied
 
 def main():
     "The console script `conformal-ar`"
+    open_streams()
     utf8_streams()
     os.environ.setdefault("MPLBACKEND", "Agg")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    signal.signal(signal.SIGTERM, _stop)
+    for name in {"SIGTERM", "SIGBREAK"} & {*dir(signal)}: # of a window that is closed
+        signal.signal(getattr(signal, name), _stop)
     try: app()
     except OSError as e: # before any command: --version to a disk that is full
+        if "--debug" in sys.argv: raise
         notice(explain_error(e)[0])
         sys.exit(2)
     finally:
-        try: sys.stdout.flush()
-        except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        for n, stream in enumerate((sys.stdout, sys.stderr), 1):
+            try: stream and stream.flush()
+            except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), n)

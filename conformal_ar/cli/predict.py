@@ -7,6 +7,8 @@ __all__ = ['predict', 'column_names']
 
 # %% ../../nbs/cli/02_predict.ipynb #49a55f43
 import os
+import sys
+from codecs import BOM_UTF8
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,12 +23,12 @@ from ..answers.claims import ClaimFilter
 from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
-from .calibrate import NoInput, inputs_of_rows, open_inputs, refuse_columns, say_left_out, say_replaced, sorted_inputs
-from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, with_task_options, writable_folder
+from .calibrate import NoInput, begins, inputs_of_rows, open_inputs, refuse_columns, say_left_out, say_replaced, sorted_inputs
+from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, unchanged, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
-from ..jobs.file_blocks import digest, interruptible, own_columns, read_blocks, remove_blocks, sets_csv
-from ..procedures.saving import calibration_file, is_shipped, read_calibration, shipped_calibrations
+from ..jobs.file_blocks import interruptible, own_columns, read_blocks, remove_blocks, sets_csv
+from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS
 
 # %% ../../nbs/cli/02_predict.ipynb #0b4fd3f1
@@ -62,6 +64,8 @@ def _check_asked(data, text, output, column):
     if data and _is_file(data): check_there(data)
     else: refuse_columns(False, column)
     if output: check_file(output, data)
+    elif sys.stdout is None:
+        raise ValueError("the standard output is closed: give --output")
 
 # %% ../../nbs/cli/02_predict.ipynb #b45354d4
 def _check_kind(output, task):
@@ -88,13 +92,19 @@ def _picture(task, folder, guarantee, line, s):
 # %% ../../nbs/cli/02_predict.ipynb #f836a978
 def _suffix(output): return output.suffix.lower() if output else ""
 
-def _write(records, output, task):
+def _encoding(output, blocks):
+    "With the mark that Excel wants of CSV, where the input has it"
+    marked = blocks and _suffix(output) == ".csv" and begins(blocks.path, BOM_UTF8)
+    return "utf-8-sig" if marked else "utf-8"
+
+def _write(records, output, task, blocks=None):
     "Write what `records()` gives, one after another, to a file or the terminal"
     texts = set_texts(records, _suffix(output), task)
     if output is None:
         for text in texts: typer.echo(text, nl=False)
         return
-    with whole_file(output) as tmp, open(tmp, "w", encoding="utf-8") as file:
+    code = _encoding(output, blocks)
+    with whole_file(output) as tmp, open(tmp, "w", encoding=code, newline="") as file:
         file.writelines(texts)
 
 def _say_notes(records, mends):
@@ -131,7 +141,8 @@ def _run_blocks(blocks, folder, make, about):
 
     from conformal_ar.jobs.scale import run_blocks
     done = run_blocks(blocks, folder, make, about)
-    return tqdm(done, total=len(blocks), unit="block", disable=None)
+    return tqdm(done, total=len(blocks), unit="block",
+                disable=None if sys.stderr else True)
 
 def _predict_blocks(blocks, folder, make, about, output, task):
     "Predict a file, a block at a time"
@@ -139,15 +150,10 @@ def _predict_blocks(blocks, folder, make, about, output, task):
         if output is None: _write(partial(read_blocks, folder, d["block"]), None, task)
     records = partial(read_blocks, folder)
     _say_notes(records, task.options)
-    if output: _write(records, output, task)
+    if output: _write(records, output, task, blocks)
     _sum_up(records())
 
 # %% ../../nbs/cli/02_predict.ipynb #ab56da7d
-def _about(calibration, task, column, own):
-    "What records depend on beside the file, coverage, model and device"
-    file = shipped_calibrations().get(calibration) or calibration_file(calibration)
-    return dict(calibration=digest(file), task=task.name, column=column, **own)
-
 def _worker(load, task, column, own, show=None):
     "What makes records, once in each process"
     from conformal_ar.jobs.batch_functions import SetRecords
@@ -212,12 +218,11 @@ def predict(
         show = partial(_picture, task, pictures, cp.guarantee) if pictures else None
         return _worker(lambda: cp, task, column, own, show)
     if is_file and not together:
-        about = _about(calibration, task, column, own)
         usual = task.coverage if is_shipped(calibration) else None
-        about |= dict(coverage=given.coverage or usual, **others,
-                      kind=kind in task.writers and kind)
+        about = dict(task=task.name, column=column, coverage=given.coverage or usual,
+                     kind=kind in task.writers and kind, **own, **others)
         with _block_folder(output, blocks) as folder:
-            worker = opened()
+            with unchanged(calibration) as about["calibration"]: worker = opened()
             return _predict_blocks(blocks, folder, lambda: worker, about, output, task)
     if is_file: rows = (row for i in range(len(blocks)) for row in blocks.read(i))
     typed = [Input(i, t) for i, t in enumerate(text or [data or ""], 1)]
@@ -225,7 +230,7 @@ def predict(
     worker = opened()
     found = worker.of_inputs(inputs, partial(worker.procedure.predict, progress=True))
     _say_notes(lambda: found, task.options)
-    _write(lambda: found, output, task)
+    _write(lambda: found, output, task, is_file and blocks)
     if is_file: _sum_up(found)
     if is_file and (more := blocks.added()): notice(f"warning: {more}")
 

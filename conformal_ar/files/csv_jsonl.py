@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 import numpy as np
 
-from .whole_files import is_none, jsonable
+from .whole_files import POINTER, is_none, jsonable
 from ..theory.checks import check_columns, check_one_table, names_of, warn_caller
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000007
@@ -55,7 +55,7 @@ FORMATS = [Format(*f) for f in (
     (".tar .tgz .bz2 .xz .zst .7z .rar",
      rb"BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!|.{257}ustar",
      "packed: unpack it first (.gz is read as it is)"),
-    ("", rb"version https://git-lfs", "a pointer of Git LFS: run git lfs pull"))]
+    ("", POINTER, "a pointer of Git LFS: run git lfs pull"))]
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f0000009
 def suffix_of(path:str|Path)->str: # In small letters
@@ -260,6 +260,7 @@ def table_start(
 def open_parquet(path:str|Path):
     "The Parquet file `path`; `ValueError` where it names a column twice"
     from pyarrow.parquet import ParquetFile
+    with open(path, "rb") as start: check_format(path, start.read(1000))
     file = ParquetFile(path)
     check_once(file.schema_arrow.names)
     return file

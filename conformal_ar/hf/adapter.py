@@ -9,6 +9,7 @@ __all__ = ['HFModel', 'no_progress_bar']
 import inspect
 import json
 import re
+import sys
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import cached_property
@@ -23,8 +24,9 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
+from ..files.whole_files import check_pointer
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, SMALL, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .precision import ROUNDING, SMALL, as_weights, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
 from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
 from ..search.autoregressive import real_tokens
@@ -59,7 +61,7 @@ class HFModel(Texts):
         self.tokenizer = tokenizer
         self._find_tokens()
         self.told = self._special_told()
-        if self.checks: check_paths(self)
+        if self.checks: as_weights(check_paths)(self)
 
     @cached_property
     def _takes(self): return {*inspect.signature(self.model.forward).parameters}
@@ -181,7 +183,7 @@ def _log_probs(self:HFModel, logits):
     return self._merged(log_probs_of(logits))
 
 @patch
-@torch.inference_mode()
+@as_weights
 def start(self:HFModel, inputs):
     "State and [B, V] log-probabilities of the first token"
     rows = self._input_ids(inputs)
@@ -192,7 +194,7 @@ def start(self:HFModel, inputs):
 
 # %% ../../nbs/hf/01_adapter.ipynb #d8c11cbc
 @patch
-@torch.inference_mode()
+@as_weights
 def score(self:HFModel,
     inputs, # [B] texts
     targets:torch.Tensor # [B, L] ids with the end token, padded
@@ -330,6 +332,7 @@ def check_folder(folder:str|Path): # Of a model
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
     Also for weights twice, and for an adapter beside whole weights or on another"""
     files = sorted(path for path in Path(folder).iterdir() if path.name[:2] != "._")
+    for path in filter(Path.is_file, files): check_pointer(path)
     whole = "model.safetensors" # and what macOS writes beside files is none
     for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
         if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
@@ -353,9 +356,6 @@ def check_folder(folder:str|Path): # Of a model
         if path.suffix not in (".safetensors", ".json", ".model", ".bin"): continue
         if not path.exists(): raise OSError(
             f"{path} is a link to a file that is not there: copy the file itself")
-        with path.open("rb") as f: pointer = f.read(23) == b"version https://git-lfs"
-        if pointer: raise OSError(
-            f"{path} is a pointer of Git LFS, not the file: call git lfs pull")
         size = path.stat().st_size
         if path.suffix == ".safetensors" and size < (needed := _size_needed(path)):
             raise OSError(f"{path} was cut off: it has {size} bytes of {needed}; copy "
@@ -474,6 +474,8 @@ def why_not_loaded(
     "What is wrong with a `folder` that the library could not load"
     why, folder = str(e).strip() or type(e).__name__, Path(folder)
     sizes, first = "ignore_mismatched_sizes" in why, why.partition("\n")[0]
+    if sys.flags.optimize > 1 and "docstring" in why: return (
+        f"python -OO removes docstrings, which transformers reads: {first}")
     if why.startswith("Unrecognized configuration class"): # the list is long
         kind = "".join(re.findall(r"(\w+)Config'", first)[:1])
         other = "HFCausal" if "Seq2Seq" in first else "HFSeq2Seq"

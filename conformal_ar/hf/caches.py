@@ -21,6 +21,7 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from .precision import as_weights
 from .supported import Adapter
 from .texts import lay_rows
 from ..search.autoregressive import to_device
@@ -273,7 +274,7 @@ def set_attention(model:torch.nn.Module, kind:str)->bool: # False: it keeps its 
 
 
 # %% ../../nbs/hf/03_caches.ipynb #4a580017
-@torch.inference_mode()
+@as_weights
 def why_copied(ar:Adapter)->str:
     "Why all prefixes of `ar` have own keys and values of prompts; empty: they need not"
     model, config = ar.model, ar.model.config

@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedTokenizer
 from .adapter import HFModel, base_of, check_place, within
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, open_compiled
-from .precision import is_exact
+from .precision import as_weights, is_exact
 from .texts import ModelTokenizer, Texts, pad_rows, row_tokens, shipped_models, start_ids
 from ..search.autoregressive import real_tokens, to_device
 from ..search.score_checks import AdapterError
@@ -309,7 +309,7 @@ def _after(self:HFCausal, own, tokens, places, blocks):
 
 # %% ../../nbs/hf/06_causal.ipynb #988fcb74
 @patch
-@torch.inference_mode()
+@as_weights
 def extend(self:HFCausal, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens, at = row_tokens(rows, tokens, len(state.used), self.vocab_size)

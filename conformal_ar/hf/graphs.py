@@ -25,10 +25,11 @@ class Graph:
         self.nodes, self.weights, self.inputs, self.outputs = [], {}, [], []
 
     def name_of(self, x:str|float|list|tuple|np.ndarray)->str:
-        "The name of `x`, which may be one; numbers become float32, lists int64"
+        "The name of `x`, which may be one; numbers become float32 or int64"
         if isinstance(x, str): return x
         x = np.asarray(x, np.int64 if isinstance(x, list) else None, order="C")
         if x.dtype == np.float64: x = x.astype(np.float32)
+        if x.dtype == np.int32: x = x.astype(np.int64) # of Windows, before NumPy 2
         key = x.tobytes() if x.size < 64 else id(x), x.shape, x.dtype.str
         if key not in self.weights:
             tensor = numpy_helper.from_array(x, f"w{len(self.weights)}")

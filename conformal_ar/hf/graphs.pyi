@@ -9,7 +9,7 @@ class Graph:
     """Operations and constants, added one after another"""
     def __init__(self) -> None: ...
     def name_of(self, x: str | float | list | tuple | np.ndarray) -> str:
-        """The name of `x`, which may be one; numbers become float32, lists int64"""
+        """The name of `x`, which may be one; numbers become float32 or int64"""
     def __getattr__(self, kind): ...
     def declare(self, where: list, name: str, *shape, whole: bool = False):
         """Declare the input or output `name`, and give its name back.

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from fastcore.basics import patch
 
-from .precision import ROUNDING, choose_device
+from .precision import ROUNDING, SMALL, choose_device
 from .texts import Texts, check_tokens, lay_rows, own_tokenizer, row_tokens, shipped_models
 from ..procedures.saving import read_shipped
 from ..search.autoregressive import stepwise_scores
@@ -39,7 +39,7 @@ def chosen_engine(
     if engine not in ("", "onnx", "torch"):
         raise ValueError(f"no engine {engine!r}: there are onnx and torch")
     if engine == "onnx" and not has_onnx(): raise ModuleNotFoundError(
-        "ONNX Runtime is not installed: pip install 'conformal_ar[onnx]'")
+        'ONNX Runtime is not installed: pip install "conformal_ar[onnx]"')
     return engine
 
 class GraphRun:
@@ -61,23 +61,28 @@ class GraphRun:
         self.kept = [name.replace("own_", "past_") for name in self.outputs]
         self.inputs = {x.name: x.shape for x in self.session.get_inputs()}
     def __call__(self, arrays):
+        arrays = {name: x.astype(np.int64) if x.dtype == np.int32 else x # on Windows
+                  for name, x in arrays.items()}
         return dict(zip(self.kept, self.session.run(self.outputs, arrays)))
+
+_inherited = [] # sessions of a process before a fork; without its threads none ends
 
 class Engine:
     "Reader and step of a model, with as many threads as PyTorch has now"
     def __init__(self, graphs:"Seq2SeqGraphs|DecoderGraphs"): # Of the model
         self.graphs = tuple(model.SerializeToString()
                             for model in (graphs.reader(), graphs.step()))
-        self._threads = None
+        self._made = None # for so many threads, in which process
 
-    def __getstate__(self): return dict(graphs=self.graphs, _threads=None)
+    def __getstate__(self): return dict(graphs=self.graphs, _made=None)
     def __repr__(self): return f"{sum(map(len, self.graphs))/1e6:.1f} MB of graphs"
 
     @property
     def runs(self):
-        if (now := torch.get_num_threads()) != self._threads:
-            self._runs = [GraphRun(graph, now) for graph in self.graphs]
-            self._threads = now
+        if (now := (torch.get_num_threads(), os.getpid())) != self._made:
+            if self._made and self._made[1] != now[1]: _inherited.append(self._runs)
+            self._runs = [GraphRun(graph, now[0]) for graph in self.graphs]
+            self._made = now
         return self._runs
 
     def no_past(self):
@@ -142,9 +147,9 @@ def start(self:Compiled, inputs):
     "State and [B, V] log-probabilities after the first step"
     ids, first = self._input_ids(inputs), self.start_token_id
     if first is None: ids, first = zip(*((row[:-1], row[-1]) for row in ids))
-    length, owner = np.array([*map(len, ids)]), np.arange(len(ids))
+    length, owner = np.int64([*map(len, ids)]), np.arange(len(ids))
     width = np.arange(max(1, length.max())) # a place of padding where nothing is read
-    padded = np.full((len(ids), len(width)), self.pad_token_id)
+    padded = np.full((len(ids), len(width)), self.pad_token_id, np.int64)
     for row, to in zip(ids, padded): to[:len(row)] = row
     mask = (width < length[:, None]).astype(np.int64)
     known = self.engine.runs[0](dict(ids=padded, mask=mask))
@@ -188,17 +193,18 @@ def open_compiled(
 )->Compiled|None: # None where it cannot be, or has other files than were calibrated
     "A shipped model in float32 on the CPU, compiled, without `transformers`"
     if (chosen_engine(engine) == "torch" or dtype not in (None, "float32")
-        or name not in shipped_models() or choose_device(device).type != "cpu"
-        or not has_onnx()): return None
+        or name not in shipped_models() or not has_onnx()): return None
     from safetensors.torch import load_file
 
     from conformal_ar.hf.graphs import GRAPHS
     stored = read_shipped(name)
     if stored.get("files") != files_hash(name): return None
+    weights = load_file(shipped_models()[name]/"model.safetensors")
+    small = sum(w.numel() for w in weights.values()) <= SMALL # as HFModel decides
+    if choose_device(device, small).type != "cpu": return None
     one = next(one for one in stored["lists"] if one["dtype"] == "float32")
     folder, texts = shipped_models()[name], Texts()
     config = json.loads((folder/"config.json").read_text(encoding="utf-8"))
-    weights = load_file(folder/"model.safetensors")
     weights = {name: w.float().numpy() for name, w in weights.items()}
     texts.tokenizer = own_tokenizer(folder, plain=True)
     texts.vocab_size = config["vocab_size"]

@@ -9,8 +9,9 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
 import hashlib
 import json
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from functools import cache, lru_cache, wraps
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 import torch
@@ -34,6 +35,18 @@ def is_exact(
     if dtype in (torch.bfloat16, torch.float16): return False
     return device.type != "cuda" or torch.get_float32_matmul_precision() == "highest"
 
+# %% ../../nbs/hf/08_precision.ipynb #ba934e44
+def as_weights(f:Callable)->Callable:
+    "`f` of an adapter and more, in inference mode, computed in the dtype of weights"
+    @wraps(f)
+    def plain(ar, *args, **kwargs):
+        kind = ar.device.type
+        try: mixed = torch.is_autocast_enabled(kind)
+        except RuntimeError: mixed = False # of a device that it does not know
+        off = torch.autocast(kind, enabled=False) if mixed else nullcontext()
+        with torch.inference_mode(), off: return f(ar, *args, **kwargs)
+    return plain
+
 # %% ../../nbs/hf/08_precision.ipynb #61d4a020
 def rounding(
     model:Adapter, # That scores
@@ -44,7 +57,8 @@ def rounding(
     targets = targets.to(model.device)
     apart = stepwise_scores(model, inputs, targets) - model.score(inputs, targets)
     real = real_tokens(targets, model.end_token_id, model.pad_token_id)
-    return apart.double().masked_fill(~real, 0).cumsum(1).abs().amax(1)
+    apart = apart.masked_fill(~real, 0).cpu().double() # some devices have no float64
+    return apart.cumsum(1).abs().amax(1)
 
 # %% ../../nbs/hf/08_precision.ipynb #de8ff125
 PART = dict(cpu=2**22, cuda=2**28) # logits that are normalised at a time: 16 MB, 1 GB
@@ -161,8 +175,9 @@ def _odd_numbers(n, device):
 
 # %% ../../nbs/hf/08_precision.ipynb #f1e20004
 def words_sum(raw:torch.Tensor):
-    """A number [] on the device of the bytes `raw` [n], modulo 2⁶⁴.
+    """A number [] of the bytes `raw` [n], modulo 2⁶⁴, made on their device.
     A sum of words times odd numbers: another wherever one word is another"""
+    if raw.device.type == "mps": raw = raw.cpu() # whose sums may saturate
     if raw.storage_offset() % 8 or len(raw) % 8:
         raw = torch.nn.functional.pad(raw, (0, 8 - len(raw) % 8))
     words, wide = raw.view(torch.int64), 4096

@@ -17,6 +17,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from .adapter import HFModel
 from .caches import grow_rows, make_blocks, padding_bias, select_rows, set_attention
+from .precision import as_weights
 from .supported import special_id, special_ids
 from .texts import pad_rows, row_tokens
 from ..search.autoregressive import to_device
@@ -166,7 +167,7 @@ def _state_of(self:HFSeq2Seq, own, cross, bias, used):
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #7ca654b7
 @patch
-@torch.inference_mode()
+@as_weights
 def extend(self:HFSeq2Seq, state, rows, tokens):
     "Append one token to each chosen row of a state"
     rows, tokens, at = row_tokens(rows, tokens, len(state.owner), self.vocab_size)

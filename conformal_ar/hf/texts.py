@@ -9,6 +9,7 @@ __all__ = ['PlainTokenizer', 'own_tokenizer', 'shipped_models', 'token_ids', 'pa
 # %% ../../nbs/hf/11_texts.ipynb #418a9a52
 import json
 from collections import Counter
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Sequence
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
 else: ModelTokenizer = "ModelTokenizer"
 
 # %% ../../nbs/hf/11_texts.ipynb #b60ea06c
+def _spell(inner, text): return inner.encode(text, add_special_tokens=False).tokens
+
 def own_tokenizer(
     folder:str|Path,  # Of a model
     plain:bool=False, # One of the library, too, without transformers?
@@ -86,8 +89,8 @@ def own_tokenizer(
     if not plain: return None
     from tokenizers import Tokenizer
     inner = Tokenizer.from_file(str(path.with_name("tokenizer.json")))
-    def spell(text): return inner.encode(text, add_special_tokens=False).tokens
     ids, most = inner.get_vocab(), settings["model_max_length"]
+    spell = partial(_spell, inner)
     return PlainTokenizer(sorted(ids, key=ids.get), "".join, most, spell)
 
 

@@ -13,6 +13,7 @@ import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from glob import escape
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from ..files.csv_jsonl import BadRow, at, beside, check_format, csv_header, csv_lists, csv_row, csv_text, json_rows, jsonl_text, open_parquet, parquet_rows, table_start, warn_glued
-from ..files.whole_files import check_writable, jsonable, only_one, write_text
+from ..files.whole_files import LOCK, check_writable, jsonable, only_one, write_text
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #b6542795
 def _lines(data):
@@ -261,15 +262,24 @@ def read_blocks(
         with open(path, encoding="utf-8") as lines: yield from map(json.loads, lines)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #80e6aa5c
+_own = r"\.[\da-f]{16}" # how the names of our files begin before they are whole
+
 def _made(name): # by us, or left by a run that was killed as it wrote
-    return re.fullmatch(fr"(\.[\da-f]{{16}}-)?(\d{{8,}}\.jsonl|{MANIFEST})", name)
+    blocks = fr"({_own}-)?(\d{{8,}}\.jsonl|{MANIFEST})"
+    return name == LOCK or re.fullmatch(f"{_own}|{blocks}", name)
 
 def remove_blocks(folder:str|Path): # Of run_blocks
-    "Remove what runs wrote into a `folder`, and it if nothing else is there"
-    for path in Path(folder).iterdir():
-        with suppress(OSError):
-            if _made(path.name): path.unlink()
-    with suppress(OSError): Path(folder).rmdir()
+    """Remove what runs wrote into a `folder`, and it if nothing else is there.
+    Also what one that was killed left of FILE beside its folder FILE.part"""
+    folder, last = Path(folder), (MANIFEST, LOCK)
+    name = escape(folder.name.removesuffix(".part")[-40:]) # as whole_file has it
+    made = [p for p in folder.iterdir() if _made(p.name) and p.name not in last]
+    for path in [*made, *folder.parent.glob(f".{'[0-9a-f]'*16}-{name}")]:
+        with suppress(OSError): path.unlink() # on Windows one that is open stays
+    if not any(map(_is_block, folder.iterdir())):
+        for name in last:
+            with suppress(OSError): (folder/name).unlink()
+    with suppress(OSError): folder.rmdir()
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #80e6aa5d
 @contextmanager
@@ -280,19 +290,22 @@ def interruptible(
 ):
     """Hold a folder for a run, and say how to go on where it is interrupted.
     `ValueError` for a folder of something else"""
-    with only_one(check_writable(folder), wait=False):
-        there = [p.name for p in Path(folder).iterdir()]
-        odd = [name for name in there if not _made(name)]
-        if odd and MANIFEST not in there: raise ValueError(
-            f"{folder} has {min(odd)}, which no run wrote: choose another output")
-        try: yield
-        except BaseException as e:
-            n = sum(_block(folder, i).exists() for i in range(len(blocks)))
-            if n and not isinstance(e, ValueError): say(
-                f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are "
-                f"finished, in {folder}: the same command goes on from there")
-            if not n and MANIFEST not in there: remove_blocks(folder) # not begun
-            raise
+    there, begun = [p.name for p in check_writable(folder).iterdir()], True
+    odd = [name for name in there if not _made(name)]
+    if odd and MANIFEST not in there: raise ValueError(
+        f"{folder} has {min(odd)}, which no run wrote: choose another output")
+    try:
+        with only_one(folder, wait=False):
+            try: yield
+            except BaseException as e:
+                n = sum(_block(folder, i).exists() for i in range(len(blocks)))
+                if n and not isinstance(e, ValueError): say(
+                    f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are "
+                    f"finished, in {folder}: the same command goes on from there")
+                begun = bool(n or MANIFEST in there)
+                raise
+    finally:
+        if not begun: remove_blocks(folder)
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #fa34cfb6
 _head = ["line", "input"]

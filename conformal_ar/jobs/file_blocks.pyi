@@ -61,7 +61,8 @@ def read_blocks(folder: str | Path, only: int | None = None) -> Iterator[dict]:
     folder: Of run_blocks
     only: Number of a block; None: all, which must be there"""
 def remove_blocks(folder: str | Path):
-    """Remove what runs wrote into a `folder`, and it if nothing else is there"""
+    """Remove what runs wrote into a `folder`, and it if nothing else is there.
+    Also what one that was killed left of FILE beside its folder FILE.part"""
 @contextmanager
 def interruptible(folder: str | Path, blocks: FileBlocks, say: Callable):
     """Hold a folder for a run, and say how to go on where it is interrupted.

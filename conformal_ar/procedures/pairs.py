@@ -205,7 +205,7 @@ class Probe:
 # %% ../../nbs/procedures/00_pairs.ipynb #891db04a
 def _scores_on_host(scores):
     "Scores on the host; −∞ from the first impossible token on"
-    scores = torch.as_tensor(scores).double().cpu()
+    scores = torch.as_tensor(scores).cpu().double()
     dead = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(dead, -torch.inf)
 

@@ -18,7 +18,6 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from hashlib import sha256
-from importlib.metadata import version
 from importlib.resources import files
 from inspect import ismethod, signature
 from pathlib import Path
@@ -27,7 +26,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from .. import own_object
-from ..files.whole_files import write_text
+from ..files.whole_files import check_pointer, version_of, write_text
 from ..theory.checks import warn_caller
 from ..theory.groups import by_length, group_key, group_label
 from ..theory.guarantee import Guarantee
@@ -121,7 +120,9 @@ def read_calibration(
     """Read a calibration; `ValueError` if it is corrupt, or of another format.
     `FileNotFoundError` where there is none"""
     path = calibration_file(folder)
-    if path.is_file(): return _parsed(path)
+    if path.is_file():
+        check_pointer(path)
+        return _parsed(path)
     near = get_close_matches(str(folder), shipped_calibrations(), 1)
     mean = f": did you mean {near[0]!r}?" if near else ""
     if is_shipped(str(folder)): mean = (f", and {folder} of the package makes sets: "
@@ -176,7 +177,7 @@ def saved_fields(
         fingerprint=fingerprint_of_model(cp.model),
         probe=cp.probe and cp.probe.asdict(),
         known=None if cp.known is None else np.array(cp.known, "<u4").tobytes().hex(),
-        versions={p: version(p) for p in ("torch", "numpy", "scipy")})
+        versions={p: version_of(p) for p in ("torch", "numpy", "scipy")})
 
 # %% ../../nbs/procedures/08_saving.ipynb #b0a5a001
 def saved_name(kind:type)->str: # Its own, unless it says otherwise
@@ -341,7 +342,9 @@ def shipped_calibrations()->dict: # Name to file
 # %% ../../nbs/procedures/08_saving.ipynb #fa41ce49
 def read_shipped(name:str|Path)->dict: # Population, lists, what made and loads them
     "What is stored of the shipped calibration of a task, by `name`"
-    return json.loads(shipped_calibrations()[str(name)].read_text(encoding="utf-8"))
+    path = shipped_calibrations()[str(name)]
+    for file in filter(Path.is_file, path.parent.iterdir()): check_pointer(file)
+    return json.loads(path.read_text(encoding="utf-8"))
 
 # %% ../../nbs/procedures/08_saving.ipynb #d7196d23
 def is_shipped(name:str|Path)->bool:

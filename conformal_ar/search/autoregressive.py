@@ -8,6 +8,7 @@ __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs',
            'to_device', 'to_host', 'cumulative_scores', 'prefix_scores', 'sequence_scores', 'stepwise_scores']
 
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
+import sys
 from hashlib import sha256
 from itertools import product
 from typing import Any, Callable, Protocol, Sequence, runtime_checkable
@@ -231,7 +232,8 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
     if isinstance(inputs, str): check_inputs(inputs) # which says what is wrong
     order = sorted(range(len(inputs)), key=lambda i: input_length(inputs[i]))
     order = np.array(order, dtype=int)
-    with tqdm(total=len(inputs), disable=not progress, desc=desc, unit="input") as bar:
+    hidden = not progress or sys.stderr is None # as where a window has no console
+    with tqdm(total=len(inputs), disable=hidden, desc=desc, unit="input") as bar:
         while len(order):
             batch, order = np.split(order, [size()])
             yield batch
@@ -380,7 +382,8 @@ def prefix_scores(
     order = sorted(range(n), key=lambda i: (input_length(inputs[i]), lengths[i]))
     log_probs = np.zeros((n, max_len), dtype=np.float32)
     starts = range(0, n, batch_size)
-    for first in tqdm(starts, disable=not progress, desc="scoring", unit="batch"):
+    hidden = not progress or sys.stderr is None
+    for first in tqdm(starts, disable=hidden, desc="scoring", unit="batch"):
         rows = order[first:first + batch_size]
         width = min(lengths[rows].max(), max_len, ids.shape[1])
         batch = _token_scores(ar, take(inputs, rows), ids[rows, :width])

@@ -20,7 +20,7 @@ def check_distribution(
     log_probs:torch.Tensor, # [R, V] log-probabilities of the next token
 ):
     "Raise `ValueError` unless each row is a distribution"
-    total = log_probs.double().logsumexp(-1).exp()
+    total = log_probs.cpu().double().logsumexp(-1).exp()
     off = (total - 1).abs() > 1e-3 # more than rounding
     if off.any() or (log_probs > 1e-3).any(): raise ValueError(
         "the model's next-token probabilities sum to "

@@ -78,8 +78,8 @@ def clean_lines(
     progress:bool=True, # Show a bar
 )->list: # A Reaction or a text with the reason, per line
     "Parse and canonicalise many reactions"
-    bar = lambda it: list(tqdm(it, total=len(lines), disable=not progress,
-                               desc="canonicalise", unit="reactions"))
+    bar = lambda it: list(tqdm(it, total=len(lines), desc="canonicalise",
+        unit="reactions", disable=not progress or sys.stderr is None))
     if processes < 2 or len(lines) < 1000: return bar(map(_or_reason, lines))
     how = "fork" if sys.platform.startswith("linux") else "spawn"
     with ProcessPoolExecutor(processes, multiprocessing.get_context(how)) as pool:
