@@ -655,6 +655,7 @@ else: most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(most/1e6)
 """
 
+# %% ../../nbs/experiments/10_bench.ipynb #e4910013
 def _peak_memory(engine:str)->float: # MB
     "Of a process with beams of 1,000 additions"
     env = os.environ | dict(CONFORMAL_AR_ENGINE=engine)

@@ -135,6 +135,7 @@ def _lock(handle):
     try: locking(handle, LK_NBLCK, 1)
     except PermissionError: raise BlockingIOError from None
 
+# %% ../../nbs/files/00_whole_files.ipynb #1bd1d99a
 def _locked(path):
     "The number of our open and locked file; None where another run has it"
     handle, ours = os.open(path, os.O_RDWR | os.O_CREAT, 0o666), False
