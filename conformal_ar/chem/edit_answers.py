@@ -21,8 +21,9 @@ from safetensors.torch import load_file, save_file
 
 from .edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory, batch_graphs, ids_script, next_pointers, script_ids, script_rules
 from .reaction_inputs import check_source
+from ..files.whole_files import check_pointer
 from ..hf.onnx import chosen_engine, has_onnx
-from ..hf.precision import choose_device
+from ..hf.precision import as_weights, choose_device
 from ..hf.texts import pad_rows
 from ..search.autoregressive import stepwise_scores, to_device
 from ..search.threshold import threshold_search
@@ -106,7 +107,7 @@ def _masked(self:EditScripts, logits, rules, owner, tokens, floor):
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #ac6c9163
 @patch
-@torch.inference_mode()
+@as_weights
 def start(self:EditScripts, inputs, floor=None):
     "Read the sources; log-probabilities of the first tokens"
     rules = [script_rules(x) for x in inputs]
@@ -130,7 +131,7 @@ def _go_on(self:EditScripts, s, kept, floor):
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #ec3538e3
 @patch
-@torch.inference_mode()
+@as_weights
 def extend(self:EditScripts, state, rows, tokens, floor=None):
     "Continue some rows by a token each; `ValueError` beyond the longest script"
     longer = torch.cat([state.tokens[rows], tokens[:, None]], 1)
@@ -194,6 +195,7 @@ def load_edits(
     "Read a model; it computes in float32, rules and search are the host's"
     folder = folder or Path(str(files("conformal_ar")), "models/reactions")
     config = json.loads((Path(folder)/"edits.json").read_text(encoding="utf-8"))
+    check_pointer(Path(folder)/"model.safetensors")
     kept = load_file(Path(folder)/"model.safetensors")
     kept = {k: w.float() for k, w in kept.items()}
     weights = {k: w*kept.get(f"{k}.scale", 1.) for k, w in kept.items()
