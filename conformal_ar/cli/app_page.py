@@ -110,7 +110,6 @@ def _table(gr, form, found):
     if form != ".csv": text = "".join(set_texts(lambda: records, form, task))
     return gr.DownloadButton(value=_file(text, f"sets{form}"), visible=True)
 
-
 # %% ../../nbs/cli/06_app_page.ipynb #0208fcb9
 def _page(gr, name, source, task, coverage):
     "What all three pages have: an input and its set, and a list"

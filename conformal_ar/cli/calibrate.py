@@ -50,7 +50,6 @@ def plain_file(path, asked):
     name = path.stem if path.suffix.lower() == ".gz" else path.name
     return copied(gzip.open(path), name, asked)
 
-
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d9
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"

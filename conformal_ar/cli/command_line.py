@@ -192,7 +192,6 @@ def scratch(name=""):
     "A path in a new folder, which goes when the process ends"
     return Path(tempfile.mkdtemp(dir=_scratch()))/name
 
-
 # %% ../../nbs/cli/00_command_line.ipynb #da5h0003
 def stdin(path):
     "What stands for a file: - is the standard input, as in other commands"
@@ -205,7 +204,6 @@ def stdin(path):
 
 def stdout(path): # what has no file goes there
     return None if str(path) == "-" else path
-
 
 # %% ../../nbs/cli/00_command_line.ipynb #a9dbec72
 TO = "--output", "-o" # what every command writes to
@@ -437,7 +435,6 @@ def unchanged(calibration):
     yield (was := digest(file))
     if digest(file) != was: raise ValueError(
         f"{file} was changed by another run meanwhile: give the same command again")
-
 
 # %% ../../nbs/cli/00_command_line.ipynb #c1ec3dbb
 def procedure_class(name, task):

@@ -95,7 +95,6 @@ def own_level_sets(sets):
         "ConformalLevelSets(model, coverage=...)")
     return copy(sets)
 
-
 # %% ../../nbs/decisions/02_adaptive.ipynb #8e27dcc0
 class AdaptiveLevelSets:
     """Level sets whose level follows the labels (Gibbs & Candès 2021).
@@ -178,7 +177,6 @@ def update(self:AdaptiveLevelSets,
     _warn_twice(self.sets.known, pairs)
     if self.sets.probe: self.sets.probe.look(self.model)
     return self.update_scores(self.sets.scores(pairs, **kwargs)[0][:, 0])
-
 
 # %% ../../nbs/decisions/02_adaptive.ipynb #e5f3d5ae
 def _is_empty(o): return hasattr(o, "__len__") and not isinstance(o, str) and not len(o)

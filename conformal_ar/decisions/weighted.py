@@ -53,7 +53,6 @@ class DensityRatio(NamedTuple):
         z = _features_of(self.features, inputs, "input", len(self.coefficients) - 1)
         return np.exp(self.coefficients[0] + z @ np.array(self.coefficients[1:]))
 
-
 # %% ../../nbs/decisions/03_weighted.ipynb #0113644a
 def _features_of(features, inputs, name, p=None):
     "[n, p] finite numbers; `ValueError` for the first input that has none, or others"
@@ -68,7 +67,6 @@ def _features_of(features, inputs, name, p=None):
             f"the others ({p or 'one, or more'}); got {found!r:.60}")
         rows.append(row)
     return np.array(rows).reshape(len(rows), p or 0)
-
 
 # %% ../../nbs/decisions/03_weighted.ipynb #ff939882
 def density_ratio(

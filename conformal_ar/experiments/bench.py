@@ -692,7 +692,6 @@ def _random_gpt2(layers, width):
                         bos_token_id=1, eos_token_id=1)
     return HFCausal(GPT2LMHeadModel(config), tokenizer, device="cpu")
 
-
 # %% ../../nbs/experiments/10_bench.ipynb #ea38f2bb
 @torch.inference_mode()
 def _written(ar, prompt, prefixes, steps):
@@ -707,7 +706,6 @@ def _written(ar, prompt, prefixes, steps):
         state = ar.extend(state, rows, rows*0 + 5)[0]
         rows = torch.arange(prefixes)
     return 1
-
 
 # %% ../../nbs/experiments/10_bench.ipynb #a9a45178
 def larger_models(bench:Bench, name:str)->list:
@@ -724,7 +722,6 @@ def larger_models(bench:Bench, name:str)->list:
         found += [compare(runs, who[k], who[0], prefixes=k, **about)
                   for k in (1, 8, 64)]
     return found
-
 
 # %% ../../nbs/experiments/10_bench.ipynb #e4910015
 def edit_sets(bench:Bench, name:str)->list:

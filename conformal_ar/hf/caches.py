@@ -272,7 +272,6 @@ def set_attention(model:torch.nn.Module, kind:str)->bool: # False: it keeps its 
         f"{kind!r}: it stays {', '.join(map(repr, left))}")
     return True
 
-
 # %% ../../nbs/hf/03_caches.ipynb #4a580017
 @as_weights
 def why_copied(ar:Adapter)->str:

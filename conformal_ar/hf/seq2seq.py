@@ -42,7 +42,6 @@ class HFSeq2Seq(HFModel):
             pad_token_id=[self.pad_token_id], forced_bos_token_id=forced,
             decoder_start_token_id=[self.start_token_id])
 
-
 # %% ../../nbs/hf/05_seq2seq.ipynb #785f6ec6
 @patch
 def _read(self:HFSeq2Seq, rows):

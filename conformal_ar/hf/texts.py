@@ -65,7 +65,6 @@ class PlainTokenizer:
         rows = (map(int, row) for row in rows)
         return [self.join([words[i] for i in row if i not in special]) for row in rows]
 
-
 # %% ../../nbs/hf/11_texts.ipynb #7035c1ae
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -92,7 +91,6 @@ def own_tokenizer(
     ids, most = inner.get_vocab(), settings["model_max_length"]
     spell = partial(_spell, inner)
     return PlainTokenizer(sorted(ids, key=ids.get), "".join, most, spell)
-
 
 # %% ../../nbs/hf/11_texts.ipynb #a3cb831b
 def shipped_models()->dict: # Name to folder

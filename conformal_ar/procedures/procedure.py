@@ -321,7 +321,6 @@ def warn_endless(
         "bounds both; or are these not the targets of these inputs, spelt as the model "
         "writes them?")
 
-
 # %% ../../nbs/procedures/02_procedure.ipynb #bdc787e2
 @patch
 def calibrate_scores(self:Calibration,

@@ -150,7 +150,6 @@ def read_judgements(
             f"row {i} (counted from 0): {e}") from None
     return np.array(found, bool)
 
-
 # %% ../../nbs/theory/06_checks.ipynb #84c365de
 def check_log_likelihoods(
     scores:np.ndarray,    # Log-likelihoods of targets in nats, array-like
