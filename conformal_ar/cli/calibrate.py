@@ -41,17 +41,24 @@ def copied(file, name, asked):
         shutil.copyfileobj(file, to)
     return Path(to.name)
 
+# %% ../../nbs/cli/01_calibrate.ipynb #9179a2db
+def plain_file(path, asked):
+    "A file that can be read more than once, and is not packed"
+    if not path.is_file() and not path.is_dir(): # a pipe
+        path = copied(open(path, "rb"), path.name, asked)
+    if not path.is_file() or not begins(path, b"\x1f\x8b"): return path
+    name = path.stem if path.suffix.lower() == ".gz" else path.name
+    return copied(gzip.open(path), name, asked)
+
+
+# %% ../../nbs/cli/01_calibrate.ipynb #9179a2d9
 def open_inputs(path, column, task, size):
     "A file of any kind in blocks; an error where its first has no such column"
     from conformal_ar.jobs.file_blocks import check_column, open_blocks
-    asked, path, table = path, Path(path), task.is_table(path)
+    asked, table = path, task.is_table(path)
     refuse_columns(table, column)
-    seen = path.stat().st_size if path.is_file() else 0 # by who reads a copy
-    if not path.is_file() and not path.is_dir(): # a pipe is read once
-        path = copied(open(path, "rb"), path.name, asked)
-    if path.is_file() and begins(path, b"\x1f\x8b"):
-        name = path.stem if path.suffix.lower() == ".gz" else path.name
-        path = copied(gzip.open(path), name, asked)
+    seen = Path(path).stat().st_size if Path(path).is_file() else 0 # by who has a copy
+    path = plain_file(Path(path), asked)
     with named_as(asked, path): copy = task.as_table(path, scratch())
     with named_as(asked, Path(copy).resolve()):
         blocks = open_blocks(copy, size, not table)
@@ -62,6 +69,7 @@ def open_inputs(path, column, task, size):
     if not seen or blocks.path == Path(asked).resolve(): return blocks
     return replace(blocks, origin=Path(asked), seen=seen)
 
+# %% ../../nbs/cli/01_calibrate.ipynb #9179a2da
 def inputs_of_rows(rows, column, task):
     "Rows of a block as inputs"
     if not rows or not isinstance(rows[0][1], str):

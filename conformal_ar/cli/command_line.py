@@ -84,8 +84,9 @@ def notice_lines(notes):
 # %% ../../nbs/cli/00_command_line.ipynb #e363697a
 def _unread(e): # Windows says that an argument is odd
     "Has who read the output gone?"
-    return (isinstance(e, OSError) and e.filename is None and
-            e.errno == (errno.EINVAL if sys.platform == "win32" else errno.EPIPE))
+    if not isinstance(e, OSError): return False
+    odd = sys.platform == "win32" and e.errno == errno.EINVAL and e.filename is None
+    return e.errno == errno.EPIPE or odd
 
 _other_columns = "; --input-column (of pairs also --target-column) names another"
 
@@ -104,8 +105,7 @@ class OneLineErrors(TyperGroup):
                 return super().invoke(ctx)
         except Exception as e:
             if _unread(e): raise BrokenPipeError(errno.EPIPE, "nobody reads") from e
-            own = hasattr(e, "exit_code") or getattr(e, "errno", None) == errno.EPIPE
-            if own or ctx.params.get("debug"): raise   # typer's own ways to end, or all
+            if hasattr(e, "exit_code") or ctx.params.get("debug"): raise # as typer ends
             message, code = explain_error(e)
             notice(message + _other_columns*("there is no column " in message))
             raise typer.Exit(code) from None

@@ -315,6 +315,12 @@ def open_streams():
     os.close(n)
     if sys.stderr is None: sys.stderr = open(os.devnull, "w")
 
+def flush_streams():
+    "What cannot be written goes nowhere"
+    for n, stream in enumerate((sys.stdout, sys.stderr), 1):
+        try: stream and stream.flush()
+        except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), n)
+
 # %% ../../nbs/cli/04_entry_point.ipynb #6e405aed
 def _stop(*_): sys.exit(128 + signal.SIGTERM) # and what was begun is tidied
 
@@ -331,7 +337,4 @@ def main():
         if "--debug" in sys.argv: raise
         notice(explain_error(e)[0])
         sys.exit(2)
-    finally:
-        for n, stream in enumerate((sys.stdout, sys.stderr), 1):
-            try: stream and stream.flush()
-            except OSError: os.dup2(os.open(os.devnull, os.O_WRONLY), n)
+    finally: flush_streams()

@@ -107,6 +107,7 @@ def _write(records, output, task, blocks=None):
     with whole_file(output) as tmp, open(tmp, "w", encoding=code, newline="") as file:
         file.writelines(texts)
 
+# %% ../../nbs/cli/02_predict.ipynb #f836a979
 def _say_notes(records, mends):
     "Say what is odd about lines; an error where none has a set"
     n = sum(1 for _ in records())

@@ -121,7 +121,7 @@ def only_one(
                 "until that has ended, or choose another output")
             time.sleep(0.05)
     except (OSError, ImportError) as e: warn_caller(
-        f"{folder}: this file system has no locks ({e}); let no other run use it")
+        f"{folder} cannot be locked ({e}): let no other run use it")
     try: yield
     finally: _let_go(path, handle)
 
