@@ -37,14 +37,16 @@ def is_exact(
 
 # %% ../../nbs/hf/08_precision.ipynb #ba934e44
 def as_weights(f:Callable)->Callable:
-    "`f` of an adapter and more, in inference mode, computed in the dtype of weights"
+    """`f` of an adapter and more, in inference mode, computed in the dtype of weights.
+    Tensors without a device are on the host, whatever torch.set_default_device says"""
     @wraps(f)
     def plain(ar, *args, **kwargs):
-        kind = ar.device.type
+        kind, usual = ar.device.type, torch.get_default_device().type == "cpu"
         try: mixed = torch.is_autocast_enabled(kind)
         except RuntimeError: mixed = False # of a device that it does not know
         off = torch.autocast(kind, enabled=False) if mixed else nullcontext()
-        with torch.inference_mode(), off: return f(ar, *args, **kwargs)
+        here = nullcontext() if usual else torch.device("cpu")
+        with torch.inference_mode(), off, here: return f(ar, *args, **kwargs)
     return plain
 
 # %% ../../nbs/hf/08_precision.ipynb #61d4a020
@@ -142,7 +144,7 @@ def one_kernel(m:torch.nn.Module, norms:bool=True):
     own = {*m._parameters, *(name for name in vars(m) if name[0] != "_")}
     if not norms or own != {"weight", "training", "variance_epsilon"}: return None
     new, w = OneKernelNorm(m).train(m.training), m.weight
-    x = torch.linspace(-1, 3, w.numel()).view(w.shape) # not of mean 0
+    x = torch.linspace(-1, 3, w.numel(), device=w.device).view(w.shape) # no mean 0
     x, near = torch.stack([x, x/1000]).to(w), 1e-4 if w.dtype == torch.float32 else .02
     with torch.inference_mode(): # Gemma's, for one, adds 1 to its weights
         return new if torch.allclose(m(x), new(x), rtol=near, atol=near) else None

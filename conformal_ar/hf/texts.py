@@ -72,9 +72,10 @@ if TYPE_CHECKING:
     ModelTokenizer = PreTrainedTokenizerBase|PlainTokenizer
 else: ModelTokenizer = "ModelTokenizer"
 
-# %% ../../nbs/hf/11_texts.ipynb #b60ea06c
+# %% ../../nbs/hf/11_texts.ipynb #b60ea06b
 def _spell(inner, text): return inner.encode(text, add_special_tokens=False).tokens
 
+# %% ../../nbs/hf/11_texts.ipynb #b60ea06c
 def own_tokenizer(
     folder:str|Path,  # Of a model
     plain:bool=False, # One of the library, too, without transformers?
@@ -343,7 +344,7 @@ def encode(self:Texts,
 )->torch.Tensor: # [B, L] ids, each row with its end token, padded
     "Token ids of target texts"
     self._check_texts(texts, "target")
-    if len(texts) == 0: return torch.zeros((0, 0), dtype=torch.long)
+    if len(texts) == 0: return pad_rows([])
     ids = self._ids(texts, target=True)
     self._check_known(texts, ids, "target")
     around = self._ids([""], target=True)[0]
@@ -359,7 +360,7 @@ def decode(self:Texts,
     ids # [R, L] token ids, what follows the first end token is ignored
 )->list: # Of texts
     "Texts of token ids"
-    end, rows = self.end_token_id, torch.as_tensor(ids).tolist()
+    end, rows = self.end_token_id, torch.as_tensor(ids, device="cpu").tolist()
     rows = [row[:row.index(end)] if end in row else row for row in rows]
     return self.tokenizer.batch_decode(rows, skip_special_tokens=True,
                                        clean_up_tokenization_spaces=False)
@@ -398,7 +399,7 @@ def check_tokens(ids:torch.Tensor, inputs:list, vocab_size:int):
 # %% ../../nbs/hf/11_texts.ipynb #b7668108
 def _on_host(x):
     known = isinstance(x, torch.Tensor) and x.dtype == torch.long and x.is_cpu
-    return x if known else torch.as_tensor(x, dtype=torch.long).cpu()
+    return x if known else torch.as_tensor(x, dtype=torch.long, device="cpu")
 
 # %% ../../nbs/hf/11_texts.ipynb #b7668109
 def row_tokens(rows:Sequence[int]|torch.Tensor, tokens:Sequence[int]|torch.Tensor,

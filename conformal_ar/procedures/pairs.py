@@ -97,9 +97,10 @@ def encode_targets(
     _warn_missed(~spelt, "cannot be spelt", why)
     found = model.encode([t for t, s in zip(texts, spelt) if s]
                          ) if spelt.any() else torch.zeros((0, 1), dtype=torch.long)
-    ids = torch.full((len(texts), found.shape[1]), model.pad_token_id)
+    shape = len(texts), found.shape[1] # whatever torch.set_default_device says:
+    ids = torch.full(shape, model.pad_token_id, device="cpu")
     ids[:, 0] = model.end_token_id
-    ids[torch.as_tensor(spelt)] = found.cpu()
+    ids[torch.from_numpy(spelt)] = found.cpu()
     return ids, spelt
 
 # %% ../../nbs/procedures/00_pairs.ipynb #a9875e72
@@ -205,7 +206,7 @@ class Probe:
 # %% ../../nbs/procedures/00_pairs.ipynb #891db04a
 def _scores_on_host(scores):
     "Scores on the host; −∞ from the first impossible token on"
-    scores = torch.as_tensor(scores).cpu().double()
+    scores = torch.as_tensor(scores, device="cpu").double()
     dead = (scores == -torch.inf).cumsum(1) > 0
     return scores.masked_fill(dead, -torch.inf)
 
@@ -444,10 +445,11 @@ def read(cls:Probe,
     inputs, kind = fields["inputs"], fields["dtype"]
     if fields["kind"] == "array": inputs = np.array(inputs, kind)
     if fields["kind"] == "tensor":
-        inputs = torch.tensor(inputs, dtype=getattr(torch, kind))
+        inputs = torch.tensor(inputs, dtype=getattr(torch, kind), device="cpu")
+    ids = torch.from_numpy(np.array(fields["ids"], np.int64))
     scores = [[-np.inf if s is None else s for s in row] for row in fields["scores"]]
-    new = cls(inputs, torch.tensor(fields["ids"]), fields["texts"],
-              torch.tensor(scores, dtype=torch.double), fields["rounding"],
+    scores = torch.from_numpy(np.array(scores, np.float64))
+    new = cls(inputs, ids, fields["texts"], scores, fields["rounding"],
               fields.get("encoded", False))
     new.said = fields.get("said", {})
     return new
