@@ -23,9 +23,9 @@ from .edit_model import END, FIRST, MAX_ATOMS, PAD, EditConfig, EditNet, Memory,
 from .reaction_inputs import check_source
 from ..files.whole_files import check_pointer
 from ..hf.onnx import chosen_engine, has_onnx
-from ..hf.precision import as_weights, choose_device
+from ..hf.precision import choose_device
 from ..hf.texts import pad_rows
-from ..search.autoregressive import stepwise_scores, to_device
+from ..search.autoregressive import as_weights, stepwise_scores, to_device
 from ..search.threshold import threshold_search
 
 # %% ../../nbs/chem/05_edit_answers.ipynb #5285cf1f

@@ -26,10 +26,10 @@ from transformers.utils import logging
 
 from ..files.whole_files import check_pointer
 from .onnx import Compiled, chosen_engine
-from .precision import ROUNDING, SMALL, as_weights, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
+from .precision import ROUNDING, SMALL, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
 from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
-from ..search.autoregressive import real_tokens
+from ..search.autoregressive import as_weights, real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
 

@@ -21,10 +21,9 @@ from transformers.cache_utils import DynamicLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from .precision import as_weights
 from .supported import Adapter
 from .texts import lay_rows
-from ..search.autoregressive import to_device
+from ..search.autoregressive import as_weights, to_device
 
 # %% ../../nbs/hf/03_caches.ipynb #f9aac396
 def select_rows(cache:DynamicCache, rows:torch.Tensor):

@@ -23,9 +23,9 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedTokenizer
 from .adapter import HFModel, base_of, check_place, within
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, open_compiled
-from .precision import as_weights, is_exact
+from .precision import is_exact
 from .texts import ModelTokenizer, Texts, pad_rows, row_tokens, shipped_models, start_ids
-from ..search.autoregressive import real_tokens, to_device
+from ..search.autoregressive import as_weights, real_tokens, to_device
 from ..search.score_checks import AdapterError
 
 # %% ../../nbs/hf/06_causal.ipynb #9901120f

@@ -9,9 +9,8 @@ __all__ = ['ROUNDING', 'SMALL', 'is_exact', 'rounding', 'log_probs_of', 'choose_
 # %% ../../nbs/hf/08_precision.ipynb #e3a13327
 import hashlib
 import json
-from contextlib import nullcontext
-from functools import cache, lru_cache, wraps
-from typing import TYPE_CHECKING, Callable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -34,20 +33,6 @@ def is_exact(
     "Are products those of float32? In half precision and in TF32 they are rounder"
     if dtype in (torch.bfloat16, torch.float16): return False
     return device.type != "cuda" or torch.get_float32_matmul_precision() == "highest"
-
-# %% ../../nbs/hf/08_precision.ipynb #ba934e44
-def as_weights(f:Callable)->Callable:
-    """`f` of an adapter and more, in inference mode, computed in the dtype of weights.
-    Tensors without a device are on the host, whatever torch.set_default_device says"""
-    @wraps(f)
-    def plain(ar, *args, **kwargs):
-        kind, usual = ar.device.type, torch.get_default_device().type == "cpu"
-        try: mixed = torch.is_autocast_enabled(kind)
-        except RuntimeError: mixed = False # of a device that it does not know
-        off = torch.autocast(kind, enabled=False) if mixed else nullcontext()
-        here = nullcontext() if usual else torch.device("cpu")
-        with torch.inference_mode(), off, here: return f(ar, *args, **kwargs)
-    return plain
 
 # %% ../../nbs/hf/08_precision.ipynb #61d4a020
 def rounding(

@@ -17,10 +17,9 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from .adapter import HFModel
 from .caches import grow_rows, make_blocks, padding_bias, select_rows, set_attention
-from .precision import as_weights
 from .supported import special_id, special_ids
 from .texts import pad_rows, row_tokens
-from ..search.autoregressive import to_device
+from ..search.autoregressive import as_weights, to_device
 
 # %% ../../nbs/hf/05_seq2seq.ipynb #9511668c
 class HFSeq2Seq(HFModel):

@@ -9,6 +9,8 @@ __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs',
 
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
 import sys
+from contextlib import ExitStack, suppress
+from functools import wraps
 from hashlib import sha256
 from itertools import product
 from typing import Any, Callable, Protocol, Sequence, runtime_checkable
@@ -283,7 +285,7 @@ def check_ids(
     n_tokens:int|None=None, # Tokens in the vocabulary, if known
 )->torch.Tensor: # [N, L] the same, padded after the first end token
     "Pad after the end token; `TypeError` or `ValueError` for ids that are no sequences"
-    ids = torch.as_tensor(ids)
+    if not isinstance(ids, torch.Tensor): ids = torch.as_tensor(ids, device="cpu")
     check_whole(ids, "[N, L]")
     lengths = torch.as_tensor(target_lengths(ids, end_token_id), device=ids.device)
     after = torch.arange(ids.shape[1], device=ids.device) >= lengths[:, None]
@@ -306,7 +308,8 @@ def check_log_probs(
 ):
     "`ValueError` if a log-probability is NaN, +∞ or above 0 by more than rounding"
     if bool((log_probs <= 1e-3).all()): return # NaN is not
-    most = torch.as_tensor(log_probs).reshape(len(log_probs), -1).amax(1)
+    most = torch.as_tensor(log_probs, device="cpu")
+    most = most.reshape(len(log_probs), -1).amax(1)
     bad = ~(most <= 1e-3) # amax hands NaN on
     row = int(bad.nonzero()[0])
     if most[row] < torch.inf: raise ValueError(
@@ -323,7 +326,7 @@ def to_device(
     device:torch.device, # Where it is needed
 )->torch.Tensor:
     "Indices on a device, sent without waiting for it"
-    if not isinstance(x, torch.Tensor): x = torch.as_tensor(x)
+    if not isinstance(x, torch.Tensor): x = torch.as_tensor(x, device="cpu")
     if x.device == device: return x
     device = torch.device(device)
     return x.to(device, non_blocking=device.type != "mps") # which would read too late
@@ -339,6 +342,22 @@ def to_host(
     numbers = torch.cat([bits(c).long().flatten() for c in columns]).cpu()
     parts = numbers.split([c.numel() for c in columns])
     return [back(c, p).view(c.shape) for c, p in zip(columns, parts)]
+
+# %% ../../nbs/search/00_autoregressive.ipynb #ba934e44
+def as_weights(f:Callable)->Callable:
+    "`f` of an adapter and more, in inference mode, computed in the dtype of weights"
+    @wraps(f)
+    def plain(ar, *args, **kwargs):
+        with ExitStack() as settings:
+            settings.enter_context(torch.inference_mode())
+            for kind in {"cpu", "cuda", ar.device.type}:
+                with suppress(RuntimeError): # of a kind that autocast does not know
+                    if torch.is_autocast_enabled(kind):
+                        settings.enter_context(torch.autocast(kind, enabled=False))
+            if torch.get_default_device().type != "cpu":
+                settings.enter_context(torch.device("cpu"))
+            return f(ar, *args, **kwargs)
+    return plain
 
 # %% ../../nbs/search/00_autoregressive.ipynb #baf6228f
 def cumulative_scores(
@@ -429,8 +448,8 @@ def stepwise_scores(
     state, log_probs = ar.start(inputs, **floor_at(slice(None), 0))
     targets, device = targets.cpu(), tensor_of(log_probs, "start").device
     real = real_tokens(targets, ar.end_token_id, ar.pad_token_id)
-    scores = torch.zeros(targets.shape, dtype=log_probs.dtype)
-    rows = torch.arange(len(targets))
+    scores = torch.zeros_like(targets, dtype=log_probs.dtype)
+    rows = torch.arange(len(targets), device="cpu")
     for step in range(targets.shape[1]):
         tokens = to_device(targets[rows, step, None], device)
         now = tensor_of(log_probs, "extend").gather(1, tokens)[:, 0].cpu()

@@ -142,11 +142,11 @@ def fetch(ar:Autoregressor, inputs:Sequence, walk:LineWalk, ids:np.ndarray,
     nodes, owner = walk.nodes, walk.nodes["owner"][ids]
     sums, least, told = nodes["sum"][ids, None], walk.least()[owner, None], {}
     if optional(ar, "takes_floor"): told = dict(
-        floor=torch.tensor((least - sums)[:, 0] - 1e-4))
+        floor=torch.from_numpy((least - sums)[:, 0] - 1e-4))
     parent = walk.states[nodes["state"][ids[0]]]
     if parent is None: state, log_probs = ar.start(take(inputs, owner), **told)
-    else: state, log_probs = ar.extend(parent, torch.tensor(nodes["row"][ids]),
-                                       torch.tensor(nodes["token"][ids]), **told)
+    else: state, log_probs = ar.extend(parent, torch.from_numpy(nodes["row"][ids]),
+                                       torch.from_numpy(nodes["token"][ids]), **told)
     count = min(walk.m + 2, log_probs.shape[1]) # one of them may be padding
     values, tokens = to_host(*log_probs.topk(count, dim=1))
     check_log_probs(values, owner)
