@@ -9,7 +9,6 @@ __all__ = ['Autoregressor', 'Defaults', 'optional', 'ToyMarkov', 'check_inputs',
 
 # %% ../../nbs/search/00_autoregressive.ipynb #4f705f5e
 import sys
-from contextlib import ExitStack, suppress
 from functools import wraps
 from hashlib import sha256
 from itertools import product
@@ -344,19 +343,21 @@ def to_host(
     return [back(c, p).view(c.shape) for c, p in zip(columns, parts)]
 
 # %% ../../nbs/search/00_autoregressive.ipynb #ba934e44
+def _halves(kind):
+    try: return torch.is_autocast_enabled(kind)
+    except RuntimeError: return False # a kind of device that autocast does not know
+
 def as_weights(f:Callable)->Callable:
     "`f` of an adapter and more, in inference mode, computed in the dtype of weights"
+    @torch.inference_mode()
     @wraps(f)
-    def plain(ar, *args, **kwargs):
-        with ExitStack() as settings:
-            settings.enter_context(torch.inference_mode())
-            for kind in {"cpu", "cuda", ar.device.type}:
-                with suppress(RuntimeError): # of a kind that autocast does not know
-                    if torch.is_autocast_enabled(kind):
-                        settings.enter_context(torch.autocast(kind, enabled=False))
-            if torch.get_default_device().type != "cpu":
-                settings.enter_context(torch.device("cpu"))
-            return f(ar, *args, **kwargs)
+    def plain(ar, *args, **kwargs): # again, until nothing from outside is on
+        for kind in ("cpu", "cuda", ar.device.type):
+            if _halves(kind):
+                with torch.autocast(kind, enabled=False): return plain(ar, *args, **kwargs)
+        if torch.get_default_device().type != "cpu":
+            with torch.device("cpu"): return plain(ar, *args, **kwargs)
+        return f(ar, *args, **kwargs)
     return plain
 
 # %% ../../nbs/search/00_autoregressive.ipynb #baf6228f
