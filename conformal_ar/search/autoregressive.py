@@ -353,8 +353,8 @@ def as_weights(f:Callable)->Callable:
     @wraps(f)
     def plain(ar, *args, **kwargs): # again, until nothing from outside is on
         for kind in ("cpu", "cuda", ar.device.type):
-            if _halves(kind):
-                with torch.autocast(kind, enabled=False): return plain(ar, *args, **kwargs)
+            if not _halves(kind): continue
+            with torch.autocast(kind, enabled=False): return plain(ar, *args, **kwargs)
         if torch.get_default_device().type != "cpu":
             with torch.device("cpu"): return plain(ar, *args, **kwargs)
         return f(ar, *args, **kwargs)
