@@ -355,7 +355,7 @@ def as_weights(f:Callable)->Callable:
         for kind in ("cpu", "cuda", ar.device.type):
             if not _halves(kind): continue
             with torch.autocast(kind, enabled=False): return plain(ar, *args, **kwargs)
-        if torch.get_default_device().type != "cpu":
+        if not torch.empty(0).is_cpu: # where a tensor without a device goes
             with torch.device("cpu"): return plain(ar, *args, **kwargs)
         return f(ar, *args, **kwargs)
     return plain
