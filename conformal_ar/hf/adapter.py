@@ -332,7 +332,8 @@ def check_folder(folder:str|Path): # Of a model
     """`OSError` for files of a folder that are pointers of Git LFS, or were cut off.
     Also for weights twice, and for an adapter beside whole weights or on another"""
     files = sorted(path for path in Path(folder).iterdir() if path.name[:2] != "._")
-    for path in filter(Path.is_file, files): check_pointer(path)
+    read = [o for o in files if o.suffix in (".safetensors", ".json", ".model", ".bin")]
+    for path in filter(Path.is_file, read): check_pointer(path)
     whole = "model.safetensors" # and what macOS writes beside files is none
     for name in ("generation_config.json", "adapter_config.json"): # left out, unsaid
         if why := damaged_json(folder, name): raise OSError(f"{folder}: {why}")
@@ -352,8 +353,7 @@ def check_folder(folder:str|Path): # Of a model
         if under := base_of(base := base_of(folder)): raise OSError(
             f"{folder} has an adapter of {base}, itself an adapter of {under}: merge "
             "the lower one, and name what comes of it in adapter_config.json")
-    for path in files:
-        if path.suffix not in (".safetensors", ".json", ".model", ".bin"): continue
+    for path in read:
         if not path.exists(): raise OSError(
             f"{path} is a link to a file that is not there: copy the file itself")
         size = path.stat().st_size

@@ -193,7 +193,8 @@ def open_compiled(
 )->Compiled|None: # None where it cannot be, or has other files than were calibrated
     "A shipped model in float32 on the CPU, compiled, without `transformers`"
     if (chosen_engine(engine) == "torch" or dtype not in (None, "float32")
-        or name not in shipped_models() or not has_onnx()): return None
+        or name not in shipped_models() or not has_onnx()
+        or choose_device(device, True).type != "cpu"): return None
     from safetensors.torch import load_file
 
     from conformal_ar.hf.graphs import GRAPHS

@@ -290,7 +290,7 @@ def interruptible(
 ):
     """Hold a folder for a run, and say how to go on where it is interrupted.
     `ValueError` for a folder of something else"""
-    there, begun = [p.name for p in check_writable(folder).iterdir()], True
+    there = [p.name for p in check_writable(folder).iterdir()]
     odd = [name for name in there if not _made(name)]
     if odd and MANIFEST not in there: raise ValueError(
         f"{folder} has {min(odd)}, which no run wrote: choose another output")
@@ -302,10 +302,10 @@ def interruptible(
                 if n and not isinstance(e, ValueError): say(
                     f"{n:,} of {len(blocks):,} blocks of {blocks.size:,} lines are "
                     f"finished, in {folder}: the same command goes on from there")
-                begun = bool(n or MANIFEST in there)
+                if not n and MANIFEST not in there: remove_blocks(folder) # not begun
                 raise
-    finally:
-        if not begun: remove_blocks(folder)
+    finally: # Windows removes a folder once its lock is let go
+        with suppress(OSError): Path(folder).rmdir()
 
 # %% ../../nbs/jobs/00_file_blocks.ipynb #fa34cfb6
 _head = ["line", "input"]
