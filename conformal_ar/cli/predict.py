@@ -142,8 +142,7 @@ def _run_blocks(blocks, folder, make, about):
 
     from conformal_ar.jobs.scale import run_blocks
     done = run_blocks(blocks, folder, make, about)
-    return tqdm(done, total=len(blocks), unit="block",
-                disable=None if sys.stderr else True)
+    return tqdm(done, total=len(blocks), unit="block", disable=None)
 
 def _predict_blocks(blocks, folder, make, about, output, task):
     "Predict a file, a block at a time"

@@ -46,7 +46,7 @@ class SelectiveAnswers(ModelCalibration):
         *,
         max_len:int,           # Most tokens of an answer, the end token counted
         fdr:float|None=None,   # Most wrong among those taken from a list, on average
-        error:float|None=None, # In its place: among all answered, by one threshold
+        error:float|None=None, # Or: most wrong among all above one threshold
         confidence:float|None=None, # Over calibration sets, for error; None: 0.95
         score:str|Callable="probability", # Or margin; or a function of a beam's set
         width:int=5,           # Of the beam

@@ -29,7 +29,7 @@ class SelectiveAnswers(ModelCalibration):
         '''model: Such as HFSeq2Seq.from_pretrained("additions")
         max_len: Most tokens of an answer, the end token counted
         fdr: Most wrong among those taken from a list, on average
-        error: In its place: among all answered, by one threshold
+        error: Or: most wrong among all above one threshold
         confidence: Over calibration sets, for error; None: 0.95
         score: Or margin; or a function of a beam\'s set
         width: Of the beam

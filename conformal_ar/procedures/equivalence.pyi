@@ -27,9 +27,9 @@ class ClassSet(PredictionSet):
         """The member whose form a text has; else the open line that holds it, … if none"""
     @property
     def more(self) -> dict:
-        """What a table says beside texts and probabilities; here nothing"""
+        """What a table says besides texts and probabilities; here nothing"""
     def near(self, text: str) -> tuple | None:
-        """A member that a `text` nearly is, and in what they differ; here none is known"""
+        """A member that is nearly a `text`, and how they differ; here none is known"""
     @property
     def probabilities(self):
         """[R] the model's probabilities of the classes"""

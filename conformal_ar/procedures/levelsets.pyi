@@ -12,7 +12,7 @@ from typing import Callable, Sequence
 __all__ = ['ConformalLevelSets']
 
 class ConformalLevelSets(Procedure):
-    """All sequences above one probability (after Sadinle, Lei & Wasserman 2019)"""
+    """All sequences above a probability threshold (Sadinle, Lei & Wasserman 2019)"""
     settings: Incomplete
     functions: Incomplete
     nested: Incomplete
@@ -21,10 +21,10 @@ class ConformalLevelSets(Procedure):
         """model: The model
         max_len: Most tokens of a member; None: the model's limit or 512
         max_candidates: Budget: most unfinished prefixes at a step
-        max_lines: Most lines; some are open, as 14…: they hold the rest
+        max_lines: Most lines of a set; open ones, as 14…, hold the rest
         risk: In place of coverage: the largest expected loss
-        loss: For risk: one of LOSSES, missed, or a function
-        floor: For losses of texts: least probability of a member"""
+        loss: With risk: missed, one of LOSSES, or a function
+        floor: With losses of texts: least probability of a member"""
     @property
     def other_risk(self): ...
     @cached_property

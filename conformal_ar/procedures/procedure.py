@@ -604,10 +604,11 @@ def p_values(self:Procedure,
                           for o in (inputs, candidates))
     _check_candidates(inputs, candidates)
     if now.probe: now.probe.look(now.model)
-    owner = np.repeat(np.arange(len(inputs)), [len(texts) for texts in candidates])
+    counts = [len(texts) for texts in candidates]
+    owner = np.repeat(np.arange(len(inputs)), counts)
     texts, p = [text for several in candidates for text in several], np.empty(0)
     if texts: p = _text_p_values(now, inputs, owner, texts, **kwargs)
-    found = [p[owner == i] for i in range(len(inputs))]
+    found = np.split(p, np.cumsum(counts[:-1])) if counts else []
     return found[0] if one else found
 
 # %% ../../nbs/procedures/02_procedure.ipynb #947d003z

@@ -226,6 +226,12 @@ def input_length(x:Any):
     "How many characters or items the input `x` has, 0 if it has none"
     return len(x) if hasattr(x, "__len__") else 0
 
+# %% ../../nbs/search/00_autoregressive.ipynb #03fabe1e
+def _progress_bar(shown:bool, *args, **kwargs)->tqdm:
+    """A bar of tqdm, which has the other arguments, if it is to be `shown`.
+    Not where nobody sees it, as in a window without a console"""
+    return tqdm(*args, disable=not shown or sys.stderr is None, **kwargs)
+
 # %% ../../nbs/search/00_autoregressive.ipynb #03fabe1f
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
     """Indices [B] into `inputs` of like length, batch by batch; `TypeError` for a text.
@@ -233,8 +239,7 @@ def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):
     if isinstance(inputs, str): check_inputs(inputs) # which says what is wrong
     order = sorted(range(len(inputs)), key=lambda i: input_length(inputs[i]))
     order = np.array(order, dtype=int)
-    hidden = not progress or sys.stderr is None # as where a window has no console
-    with tqdm(total=len(inputs), disable=hidden, desc=desc, unit="input") as bar:
+    with _progress_bar(progress, total=len(inputs), desc=desc, unit="input") as bar:
         while len(order):
             batch, order = np.split(order, [size()])
             yield batch
@@ -402,8 +407,7 @@ def prefix_scores(
     order = sorted(range(n), key=lambda i: (input_length(inputs[i]), lengths[i]))
     log_probs = np.zeros((n, max_len), dtype=np.float32)
     starts = range(0, n, batch_size)
-    hidden = not progress or sys.stderr is None
-    for first in tqdm(starts, disable=hidden, desc="scoring", unit="batch"):
+    for first in _progress_bar(progress, starts, desc="scoring", unit="batch"):
         rows = order[first:first + batch_size]
         width = min(lengths[rows].max(), max_len, ids.shape[1])
         batch = _token_scores(ar, take(inputs, rows), ids[rows, :width])

@@ -87,7 +87,7 @@ def threshold_search(ar: Autoregressor, inputs: Sequence, thresholds: float | Se
     max_candidates: Most unfinished prefixes of an input at a step
     stop: Where thresholds stop: 'max_len', or all 'ended'
     progress: Show a progress bar?
-    targets: [n, L] ids: an input ends with or without its own"""
+    targets: [n, L]: an input ends once its own is met or lost"""
 
 class Targets(Protocol):
     """Pairs as a search scores them: T targets of N inputs"""

@@ -34,7 +34,7 @@ class Guarantee:
     confidence:float|None=None  # Probability that it holds, where it may fail
     population:str|None=None    # Which pairs; None: those like the calibration pairs
     event:str|None=None         # What has the coverage, or the risk; None: see above
-    selected:bool=False # Would others like it be refused? These count as covered
+    selected:bool=False # May a calibration be refused? Then that counts as covered
 
     def __post_init__(self):
         n, k = check_count(self.n_cal), check_count(self.k, "k", 0)
@@ -163,7 +163,7 @@ def coverage_law(self:Guarantee): # A frozen scipy.stats.beta
 def lower_bound(self:Guarantee,
     confidence:float|Fraction=0.95, # That a calibration set gives this, in (0, 1)
 )->float: # A coverage
-    "The coverage that a calibration set gives with probability `confidence`"
+    "The coverage that a calibration set reaches with probability `confidence`"
     return float(self.coverage_law.ppf(float(1 - check_risk(confidence, "confidence"))))
 
 # %% ../../nbs/theory/03_guarantee.ipynb #1437f468
@@ -258,7 +258,7 @@ def pac_rank(
 # %% ../../nbs/theory/03_guarantee.ipynb #8873f705
 @dataclass(frozen=True)
 class Plan:
-    "What a calibration size and the scores that each step drops amount to"
+    "What follows from a calibration size and the scores that each step drops"
     n_cal:int            # Calibration pairs
     ranks:tuple[int,...] # Scores dropped at each step; one step for level sets
     confidence:float     # Of the guarantee pac

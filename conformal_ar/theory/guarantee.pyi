@@ -36,7 +36,7 @@ class Guarantee:
     def coverage_law(self):
         """Law of the coverage given the calibration set, `Beta(n+1-k, k)` (Wilks 1941)"""
     def lower_bound(self, confidence: float | Fraction = 0.95) -> float:
-        """The coverage that a calibration set gives with probability `confidence`
+        """The coverage that a calibration set reaches with probability `confidence`
 
         confidence: That a calibration set gives this, in (0, 1)"""
     def at_confidence(self, confidence: float = 0.95) -> Guarantee:
@@ -105,7 +105,7 @@ def pac_rank(coverage: float | Fraction, n_cal: int, confidence: float | Fractio
 
 @dataclass(frozen=True)
 class Plan:
-    """What a calibration size and the scores that each step drops amount to"""
+    """What follows from a calibration size and the scores that each step drops"""
     n_cal: int
     ranks: tuple[int, ...]
     confidence: float
