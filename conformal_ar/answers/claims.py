@@ -47,7 +47,7 @@ class ClaimFilter(AnswerCalibration):
         risk:float|None=None, # In their place: the largest expected share that is false
         confidence:float|None=None, # Over calibration sets; None: on average
         group:Callable|str|None=None, # Column, or function of an input
-        needs:bool|None=None, # Has the table that column? calibrate finds it
+        needs:bool|None=None, # Has the table such a column? calibrate finds out
     ):
         one_risk(coverage, alpha, risk=risk)
         if alpha is not None: coverage = float(1 - check_risk(alpha))

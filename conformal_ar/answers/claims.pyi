@@ -17,7 +17,7 @@ class ClaimFilter(AnswerCalibration):
         risk: In their place: the largest expected share that is false
         confidence: Over calibration sets; None: on average
         group: Column, or function of an input
-        needs: Has the table that column? calibrate finds it"""
+        needs: Has the table such a column? calibrate finds out"""
     def calibrate(self, data: Any, names: dict | None = None) -> ClaimFilter:
         """From answers whose claims were checked
 

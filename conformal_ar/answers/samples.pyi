@@ -27,9 +27,9 @@ class SampledSets(AnswerCalibration):
         rule: One of RULES
         draws: Most of an input; None: all of a table, 20 of generate
         right: Of an answer and a reference: yes? None: equality
-        same: A key of one text, or of two texts: the same?
+        same: Of a text: its key; or of two: the same?
         sames: In its place: some to choose from, with confidence
-        floor: Least score of a member; from other data
+        floor: Least score of a member, from other data
         floors: In its place: some to choose from, with confidence
         abstain: May a set say: none of these?
         group: Column, or function of an input

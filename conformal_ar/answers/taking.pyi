@@ -14,7 +14,7 @@ class Selection(AnswerCalibration):
     settings: Incomplete
     def __init__(self, *, fdr: float | None = None, error: float | None = None, confidence: float | None = None, group: None = None) -> None:
         """fdr: Most wrong among those taken from a list, on average
-        error: In its place: among all above one threshold
+        error: Or: most wrong among all above one threshold
         confidence: Over calibration sets, for error; None: 0.95
         group: There are none"""
     _found: Incomplete

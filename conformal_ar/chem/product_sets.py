@@ -82,7 +82,7 @@ def side_products(self:ProductSet, i:int)->list[str]: # Canonical SMILES
 # %% ../../nbs/chem/06_product_sets.ipynb #36ef2947
 @patch(as_prop=True)
 def more(self:ProductSet)->dict: # Column to values of all members
-    "What a table says beside texts and probabilities"
+    "What a table says besides texts and probabilities"
     if not self.maps: return {}
     n = range(len(self))
     same = [self.same_product(i) for i in n]

@@ -24,7 +24,7 @@ class ProductSet(MoleculeSet):
         """Other pieces that edits of member `i` touch, hydrogens filled up as valence asks"""
     @property
     def more(self) -> dict:
-        """What a table says beside texts and probabilities"""
+        """What a table says besides texts and probabilities"""
 
 class ProductSets(ConformalLevelSets):
     """Level sets of scripts, merged by product.
