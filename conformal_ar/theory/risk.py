@@ -207,7 +207,7 @@ def selection_p_values(
 # %% ../../nbs/theory/08_risk.ipynb #selrisks
 def selection_risks(
     fdr:float|None=None,        # Most wrong among those taken from a list, on average
-    error:float|None=None,      # In its place: among all above one threshold
+    error:float|None=None,      # Or: most wrong among all above one threshold
     confidence:float|None=None, # Over calibration sets, for error; None: 0.95
 )->list: # The three, or None
     "As floats; `ValueError` unless one of two is given, and for confidence with fdr"
@@ -290,7 +290,7 @@ def fit_selection(
     scores:np.ndarray, # [n] of calibration answers, −∞ where there is none
     right:np.ndarray,  # [n] is each right?
     fdr:float|None=None,   # Most wrong among those taken from a list, on average
-    error:float|None=None, # In its place: among all answered, by one threshold
+    error:float|None=None, # Or: most wrong among all above one threshold
     confidence:float|None=None, # Over calibration sets, for error; None: 0.95
     cutoffs:np.ndarray|None=None, # For error: from choose_cutoffs, on other data
 )->SelectionRule: # Its cut-off is infinite where none passes
