@@ -30,7 +30,7 @@ from ..theory.checks import warn_caller
 def run_blocks(
     blocks:FileBlocks,          # The input
     folder:str|Path,        # Of the output
-    make:Callable,          # Gives, once in each worker, what has records(rows)
+    make:Callable,          # Makes, once in each worker, an object with records(rows)
     about:dict,             # What else the records depend on, as JSON
     address:str|None=None,  # Of a Ray cluster, as for ray.init; None: in this process
     workers:int|None=None,  # On Ray; None: one for each GPU, or else for each CPU
@@ -53,7 +53,7 @@ def predict_file(
     path:str|Path,         # A .parquet, .csv, .tsv or .jsonl file
     folder:str|Path,       # Of the output, a file for each block
     calibration:str|Path,  # Folder of the calibration
-    make_model:Callable,   # Gives, once in each worker, the model
+    make_model:Callable,   # Makes the model, once in each worker
     column:str="input",    # Of the inputs
     size:int=1000,         # Most lines of a block
     address:str|None=None, # Of a Ray cluster; None: in this process

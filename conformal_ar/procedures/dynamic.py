@@ -41,7 +41,7 @@ class DynamicConformalBeams(Procedure):
         *,
         max_len:int,                # Decoding steps L†, the end token counted
         step_alpha:float|None=None, # In place of coverage: the risk of each step
-        stop:str="max_len",         # Where thresholds stop: 'max_len', or all 'ended'
+        stop:str="max_len",         # Thresholds act to 'max_len', or until all 'ended'
         **kwargs
     ):
         self.step_alpha, self.stop = step_alpha, stop
@@ -70,7 +70,7 @@ def ranks(self:DynamicConformalBeams, n, groups=1, steps=None):
 @patch
 def fit_group(self:DynamicConformalBeams, label:Hashable, scores:np.ndarray,
               groups:int):
-    "Thresholds of one group; those of targets up to an edge are spent on as many steps"
+    "Thresholds of one group; one of at most e tokens spends its risk on e steps"
     if not isinstance(self.group, by_length):
         return Procedure.fit_group(self, label, scores, groups)
     last = [*self.group.edges, self.max_len][self.group.labels.index(str(label))]

@@ -21,7 +21,7 @@ class DynamicConformalBeams(Procedure):
         """model: The model
         max_len: Decoding steps L†, the end token counted
         step_alpha: In place of coverage: the risk of each step
-        stop: Where thresholds stop: 'max_len', or all 'ended'"""
+        stop: Thresholds act to 'max_len', or until all 'ended'"""
     @property
     def other_risk(self): ...
     @cached_property
@@ -29,4 +29,4 @@ class DynamicConformalBeams(Procedure):
     def ranks(self, n, groups: int = 1, steps=None):
         """How many scores each step of a calibration on `n` pairs may drop"""
     def fit_group(self, label: Hashable, scores: np.ndarray, groups: int):
-        """Thresholds of one group; those of targets up to an edge are spent on as many steps"""
+        """Thresholds of one group; one of at most e tokens spends its risk on e steps"""

@@ -136,7 +136,7 @@ def evaluate_sets(
 # %% ../../nbs/procedures/07_evaluation.ipynb #07ac8edb
 @patch(as_prop=True)
 def standard_errors(self:Evaluation)->float: # nan without a guarantee
-    "Standard errors from the guarantee up to the coverage, both sample sizes counted"
+    "Coverage minus guarantee, in standard errors that count both sample sizes"
     if self.guarantee is None: return math.nan
     p, n, m = self.guarantee.coverage, self.guarantee.n_cal, self.n
     try: s = self.guarantee.standard_error(m)

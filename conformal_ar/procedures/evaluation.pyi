@@ -29,7 +29,7 @@ class Evaluation:
     def __repr__(self) -> str: ...
     @property
     def standard_errors(self) -> float:
-        """Standard errors from the guarantee up to the coverage, both sample sizes counted"""
+        """Coverage minus guarantee, in standard errors that count both sample sizes"""
     def row(self, **first) -> dict:
         """The evaluation as one row of a table of results"""
     def by_group(self, groups: Sequence | np.ndarray, level: float = 0.95) -> list[dict]:

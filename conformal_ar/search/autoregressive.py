@@ -63,21 +63,21 @@ class Autoregressor(Protocol):
 
 # %% ../../nbs/search/00_autoregressive.ipynb #0a7c51de
 class Defaults:
-    "What a model may have beside the five methods, and what counts where it has not"
-    scores_by_decoding = False # are targets scored along the path of decoding?
-    score_rounding = 3e-4 # how far decoding may be from that, nats per sequence
-    takes_floor = False   # do start and extend take the least value that counts?
-    max_target_len = None # most tokens of a target
-    max_rows = 1024       # prefixes in a call, where a search is not told
+    "Optional attributes of a model, beside the five methods, with their defaults"
+    scores_by_decoding = False # are targets scored in the way they are decoded?
+    score_rounding = 3e-4 # between score and decoding, nats per sequence
+    takes_floor = False   # do start and extend take a floor for each row?
+    max_target_len = None # most tokens of a target; None: no limit
+    max_rows = 1024       # most prefixes in a call, unless a search is told
     dtype, device = torch.float32, "cpu" # of its log-probabilities
-    tokenizer = None      # of transformers, below an adapter
-    open_text = "{}…".format # the text of a prefix to that of all that begin so
+    tokenizer = None      # that of an adapter to transformers
+    open_text = "{}…".format # text of a prefix to that of an open line
 
     def __init__(self, model:Any): # a wrapper has models below it
         self.bare = self.unmasked = model
     def check(self,
               inputs:Sequence): "Raise for the first input that the model cannot take"
-    def fingerprint(self): "A name for the weights: no calibration meets others"
+    def fingerprint(self): "A name for the weights, which a calibration knows"
 
 def optional(
     model:Any, # An Autoregressor, whole or in part
@@ -258,7 +258,7 @@ def rows_in_a_call(
 def target_lengths(
     ids:torch.Tensor|np.ndarray, # [N, L] target ids
     end_token_id:int, # The end token
-)->np.ndarray: # [N] tokens up to the first end token, it counted; L+1 without one
+)->np.ndarray: # [N] tokens up to and with the first end token; L+1 without one
     "Lengths of targets in tokens"
     ended = np.asarray(ids) == end_token_id
     return np.where(ended.any(1), ended.argmax(1) + 1, ended.shape[1] + 1)
@@ -269,7 +269,7 @@ def real_tokens(
     end_token_id:int, # The end token
     pad_token_id:int, # Padding, which may be the end token
 )->torch.Tensor: # [N, L] is it a token of the target?
-    "Which ids stand up to the first end token, it included, and are not padding"
+    "Which ids are tokens of the target: up to and with the first end token, no padding"
     ends = (ids == end_token_id).long()
     real = ends.cumsum(1) - ends == 0 # no end token before
     return real if pad_token_id == end_token_id else real & (ids != pad_token_id)

@@ -35,7 +35,7 @@ class Autoregressor(Protocol):
         ids: [R, L] token ids"""
 
 class Defaults:
-    """What a model may have beside the five methods, and what counts where it has not"""
+    """Optional attributes of a model, beside the five methods, with their defaults"""
     scores_by_decoding: bool
     score_rounding: float
     takes_floor: bool
@@ -50,7 +50,7 @@ class Defaults:
     def check(self, inputs: Sequence):
         """Raise for the first input that the model cannot take"""
     def fingerprint(self) -> None:
-        """A name for the weights: no calibration meets others"""
+        """A name for the weights, which a calibration knows"""
 
 def optional(model: Any, name: str):
     """What a model says of itself, or the default
@@ -117,7 +117,7 @@ def target_lengths(ids: torch.Tensor | np.ndarray, end_token_id: int) -> np.ndar
     ids: [N, L] target ids
     end_token_id: The end token"""
 def real_tokens(ids: torch.Tensor, end_token_id: int, pad_token_id: int) -> torch.Tensor:
-    """Which ids stand up to the first end token, it included, and are not padding
+    """Which ids are tokens of the target: up to and with the first end token, no padding
 
     ids: [N, L] target ids
     end_token_id: The end token

@@ -77,7 +77,7 @@ def make_model(
     preset:Preset, # What to make
     seed:int=0,    # Of the initial weights
 )->tuple: # Model and tokenizer
-    "A model to train; of a checkpoint numbers are read, and no code is run"
+    "A model to train; of a checkpoint only numbers are read, no code is run"
     torch.manual_seed(seed)
     if preset.checkpoint is None:
         tokenizer = DigitTokenizer()
@@ -183,10 +183,10 @@ def preset_of(
 def train_additions(
     preset:Preset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/additions-{preset} when None
-    resume:bool=True,     # Go on from the checkpoint in output_dir
+    resume:bool=True,     # Continue from the checkpoint in output_dir
     seed:int=0,           # Of data, weights and order
-    device:str|None=None, # What there is when None
-    minutes:float=float("inf"), # Of this call, after which the run waits for the next
+    device:str|None=None, # None: a GPU if there is one
+    minutes:float=float("inf"), # Most that this call may take; the next continues
 )->Path: # Folder of the model
     "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
     preset = preset_of(preset, PRESETS)
@@ -269,10 +269,10 @@ def mixed_source(
 def train_smiles(
     preset:SmilesPreset|str="pocket", # Pocket, paper or one of your own
     output_dir:str|Path|None=None, # Runs/reactions-smiles-{preset} when None
-    resume:bool=True,   # Go on from the checkpoint there; False begins anew
+    resume:bool=True,   # Continue from the checkpoint there; False begins anew
     seed:int=0,         # Of weights and order
-    device:str|None=None, # What there is when None
-    minutes:float=float("inf"), # Of this call, after which the run waits for the next
+    device:str|None=None, # None: a GPU if there is one
+    minutes:float=float("inf"), # Most that this call may take; the next continues
     data:dict|None=None, # With a part train; that of load_reactions when None
 )->Path: # Folder of the model
     "Train, or go on with an interrupted run; `ValueError` for an unknown preset"
