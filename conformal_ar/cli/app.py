@@ -158,15 +158,15 @@ def input_html(typed, text, notes, task):
     return html_tag("div", drawn, class_="ca-input") + notes_html(notes)
 
 # %% ../../nbs/cli/05_app.ipynb #5c9d613a
-MEANS = ("Probability: the model's own, all ways to an answer together. P-value: the "
-         "share of known pairs whose target was at most as probable, each by its best "
-         "way alone; it is not the probability of being right. An answer is in the set "
-         "while its p-value is above 1 − coverage.")
+MEANS = ("Probability: the model's own, summed over all ways to an answer. P-value: "
+         "the share of known pairs whose target was at most as probable, each by its "
+         "best way only; it is not the probability of being right. An answer is in the "
+         "set if its p-value is above 1 − coverage.")
 
 # %% ../../nbs/cli/05_app.ipynb #1b47b593
 MOST_DRAWN, FIRST_DRAWN = 24, 6 # members of a set; others are in its table, or folded
-_empty = ("The set is empty: no answer is probable enough at this coverage, which may "
-          "happen where the model is unsure, or where nothing happens.")
+_empty = ("The set is empty: no answer is probable enough at this coverage. Perhaps "
+          "the model is unsure, or nothing happens.")
 _unusual = ("Even the most probable answer would be unusual, with a p-value of {:.2g}: "
             "is something missing in the input, or does nothing happen? ")
 
@@ -226,8 +226,8 @@ def candidate_html(opened, text, candidate, s, coverage, task):
     verdict = f"{'Yes: ' if inside else 'No: not '}in the set at {coverage:.3g}"
     verdict += f", rank {rank}"*bool(rank)
     if rank is None and not opened.cp.holds_all: # a line … holds it
-        verdict = ("No: in no set, for the model finds no way to it; its p-value "
-                   "is the smallest there is")
+        verdict = ("No: in no set, because the model finds no way to it; its p-value "
+                   "is the smallest possible")
     others = () if inside or s.p_values is None else zip(s, s.p_values)
     near = [f"; {how} it is in the set, p-value {q:.3g}" for m, q in others
             if (how := task.beside(m, candidate))]
