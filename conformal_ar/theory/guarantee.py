@@ -69,8 +69,8 @@ _meaning = dict(marginal="on average over calibration sets",
                 weighted="on average, where the likelihood ratios are right",
                 risk="on average over calibration sets",
                 adaptive="in the long run",
-                fdr="on average over lists and calibration sets, where a list of which "
-                    "none is taken counts as 0")
+                fdr="on average over lists and calibration sets, counting 0 for a list "
+                    "from which none is taken")
 
 @patch
 def __repr__(self:Guarantee):
@@ -92,8 +92,8 @@ def _repr_markdown_(self:Guarantee):
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
         f"that was measured on this one holds, as it does with confidence {sure:g}")
     elif sure: how = f"with confidence {sure:g} over calibration sets"
-    if sure and self.kind == "fdr": how += (", where those by which none is taken "
-                                            "count as right")
+    if sure and self.kind == "fdr": how += (", counting those by which none is "
+                                            "taken as right")
     whose = f", for {self.population}" if self.population else ""
     if self.selected: whose += ", where calibrations that were refused count as covered"
     least = rounded_down(self.coverage, 4)
@@ -101,8 +101,8 @@ def _repr_markdown_(self:Guarantee):
             f"**{least:.4g}**")
     if self.kind == "risk": what = (f"The expected {self.event or 'loss of a set'} is "
                                     f"at most **{1 - least:.4g}**")
-    if self.kind == "fdr": what = ("Of the answers taken" + " from a list"*(not sure)
-        + f", the share wrong is at most **{1 - least:.4g}**")
+    if self.kind == "fdr": what = ("Among the answers taken" + " from a list"*(not sure)
+        + f", the share of wrong ones is at most **{1 - least:.4g}**")
     return f"{what}, {how}{whose} ({self.kind}; {self.n_cal:,} calibration pairs)."
 
 # %% ../../nbs/theory/03_guarantee.ipynb #6d01eb7e
