@@ -6,7 +6,7 @@
 __all__ = ['RULES', 'OF_SCORES', 'FIRST', 'StepLosses', 'step_losses', 'missed_share', 'losses_at', 'loss_error',
            'risk_threshold', 'hoeffding_bentkus_p_values', 'tested_threshold', 'learn_then_test', 'set_apart',
            'selection_p_values', 'selection_risks', 'benjamini_hochberg', 'choose_cutoffs', 'passing_cutoff',
-           'SelectionRule', 'fit_selection', 'why_none_passes', 'Drawn', 'nth_of_kind', 'confidences', 'draw_values']
+           'SelectionRule', 'fit_selection', 'why_none_passes', 'Drawn', 'confidences', 'draw_values']
 
 # %% ../../nbs/theory/08_risk.ipynb #e740bb78
 from dataclasses import dataclass
