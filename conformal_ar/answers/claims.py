@@ -21,7 +21,7 @@ def claim_scores(
     table:AnswerTable, # Claims with score, perhaps with needs
 )->np.ndarray: # [r]
     "Scores, at most those of the claims that are needed; `ValueError` for no such row"
-    scores = table.of_answers("score").copy()
+    scores = table.of_answers("score")
     needs = table.of_answers("needs") if "needs" in table.cells else ()
     start = np.searchsorted(np.sort(table.owner), np.arange(len(table) + 1))
     rows = np.array([r for r, v in enumerate(needs) if v is not None], int)
@@ -30,8 +30,10 @@ def claim_scores(
         f"{table.where} {table.line[rows[wrong][0]]}: needs = {asked[wrong][0]}, but "
         f"the answer has {np.diff(start)[own[wrong][0]]} claims, counted from 0")
     target = np.argsort(table.owner, kind="stable")[start[own] + asked.astype(int)]
-    while (scores[rows] > scores[target]).any():
-        np.minimum.at(scores, rows, scores[target])
+    to = np.arange(len(scores))
+    to[rows] = target
+    for _ in range(len(to).bit_length()): # twice as far each time
+        scores, to = np.minimum(scores, scores[to]), to[to]
     return scores
 
 # %% ../../nbs/answers/04_claims.ipynb #b9c642c9

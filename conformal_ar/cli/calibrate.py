@@ -244,27 +244,27 @@ _most_len = 10_000  # tokens: more than models write; pairs × steps must fit in
 _most_width = 1_000 # prefixes: their log-probabilities of 128,000 tokens take half a GB
 
 # %% ../../nbs/cli/01_calibrate.ipynb #4b41973a
-ProcedureChoice = Annotated[ProcedureName, cli_option("Level sets, dynamic beams, "
-    "subsets of a fixed beam; or select: which best answers to take.")]
-Covered = Annotated[float|None, cli_option("Guaranteed probability that a set holds "
-    "the whole sequence, in (0, 1).")]
-StepAlpha = Annotated[float|None, cli_option("In its place: the risk of each decoding "
-    "step (dynamic).")]
-BeamAlpha = Annotated[float|None, cli_option("In its place: the risk within the beam "
-    "(subsets).")]
-MostMissed = Annotated[float|None, cli_option("In its place: most of the right targets "
-    "that a set misses, on average, in (0, 1); Python has other losses (level-sets, "
-    "subsets).")]
-Fdr = Annotated[float|None, cli_option("Most wrong among the answers taken from a "
-    "file, on average (select).")]
+ProcedureChoice = Annotated[ProcedureName, cli_option("Level sets, dynamic beams, or "
+    "subsets of a fixed beam; or select, which takes best answers.")]
+Covered = Annotated[float|None, cli_option("Guaranteed probability that a set "
+    "contains the target, in (0, 1).")]
+StepAlpha = Annotated[float|None, cli_option("In place of coverage: the risk of each "
+    "decoding step (dynamic).")]
+BeamAlpha = Annotated[float|None, cli_option("In place of coverage: the risk within "
+    "the beam (subsets).")]
+MostMissed = Annotated[float|None, cli_option("In place of coverage: the largest share "
+    "of right targets that a set misses, on average, in (0, 1); Python has other "
+    "losses (level-sets, subsets).")]
+Fdr = Annotated[float|None, cli_option("Largest share of wrong answers among those "
+    "taken from a file, on average (select).")]
 Confidence = Annotated[float|None, cli_option("Probability over calibration sets that "
-    "the coverage holds, in (0, 1); by default it holds on average.")]
+    "the coverage holds, in (0, 1); by default it holds on average over them.")]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #a249b988
-MaxCandidates = Annotated[int|None, cli_option("Budget: most unfinished prefixes of an "
-    "input at a step (level-sets).", min=1)]
-MaxLines = Annotated[int|None, cli_option("Most lines of a set; some are open: they "
-    "hold all that begins so (level-sets).", min=1)]
+MaxCandidates = Annotated[int|None, cli_option("Budget: the most unfinished prefixes "
+    "of an input at a step (level-sets).", min=1)]
+MaxLines = Annotated[int|None, cli_option("Most lines of a set; an open line stands "
+    "for all texts that begin with it (level-sets).", min=1)]
 Nonempty = Annotated[bool, cli_option("Put the best sequence into a set that would be "
     "empty.", "--nonempty")]
 Width = Annotated[int|None, cli_option("Beam width (subsets, select); 5 by default.",
@@ -272,10 +272,10 @@ Width = Annotated[int|None, cli_option("Beam width (subsets, select); 5 by defau
 
 # %% ../../nbs/cli/01_calibrate.ipynb #3a847697
 Folder = Annotated[Path, cli_option("Folder for the calibration.", *TO)]
-MaxLen = Annotated[int|None, cli_option("Most tokens of a sequence and its end; level "
-    "sets need none, a named task knows it.", min=1, max=_most_len)]
-Lengths = Annotated[Path|None, cli_option("File of other pairs, whose targets choose "
-    "max-len.")]
+MaxLen = Annotated[int|None, cli_option("Most tokens of a sequence, its end included; "
+    "level sets and named tasks do not need it.", min=1, max=_most_len)]
+Lengths = Annotated[Path|None, cli_option("File of other pairs; the lengths of their "
+    "targets determine max-len.")]
 
 # %% ../../nbs/cli/01_calibrate.ipynb #c1b3b312
 @app.command()

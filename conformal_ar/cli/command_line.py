@@ -209,23 +209,23 @@ def stdout(path): # what has no file goes there
 TO = "--output", "-o" # what every command writes to
 
 Data = Annotated[str, typer.Argument(callback=stdin, help="JSONL or CSV file "
-    f"with named columns, or of a kind that the task reads; or {NAMES}, for held-out "
-    "pairs of that task.")]
+    "with named columns, or another kind of file that the task reads; or "
+    f"{NAMES}, for held-out pairs of that task.")]
 CalibrationName = Annotated[str, typer.Argument(help="Folder that `calibrate` "
-    f"wrote; or {NAMES}, whose calibrations come with the package (./additions is a "
-    "folder).")]
+    f"wrote; or {NAMES}, for a calibration that comes with the package (write "
+    "./additions for a folder of that name).")]
 InputColumn = Annotated[str, cli_option("Column of the inputs.")]
 TargetColumn = Annotated[str, cli_option("Column of the targets.")]
 
 # %% ../../nbs/cli/00_command_line.ipynb #1f005028
-TaskChoice = Annotated[TaskName|None, cli_option("What the texts are: that of the "
-    "model or the data by default.")]
+TaskChoice = Annotated[TaskName|None, cli_option("The task, which says what the "
+    "texts are; by default that of the model or the data.")]
 Model = Annotated[str|None, cli_option("A shipped model, such as additions, a model "
-    "folder, or a hub id; that of the task by default.")]
-SameModel = Annotated[str|None, cli_option("The model of the calibration; the one it "
-    "was made with by default.")]
-Device = Annotated[str|None, cli_option("Where to run, e.g. cpu or cuda; chosen "
-    "automatically by default.")]
+    "folder, or a hub id; by default that of the task.")]
+SameModel = Annotated[str|None, cli_option("The model of the calibration; by default "
+    "the one that it was made with.")]
+Device = Annotated[str|None, cli_option("Where to run, such as cpu or cuda; by "
+    "default chosen automatically.")]
 
 def _choose_engine(ctx:typer.Context, engine:EngineName|None):
     "What opens models in this command, or in processes that it starts"
@@ -234,19 +234,19 @@ def _choose_engine(ctx:typer.Context, engine:EngineName|None):
     os.environ["CONFORMAL_AR_ENGINE"] = engine.value
     ctx.call_on_close(lambda: os.environ.update(CONFORMAL_AR_ENGINE=before))
 
-EngineChoice = Annotated[EngineName|None, cli_option("What runs a shipped model: onnx, "
-    "the default where it is installed, on a CPU; or torch.", callback=_choose_engine)]
+EngineChoice = Annotated[EngineName|None, cli_option("What runs a shipped model: onnx "
+    "(on a CPU, the default where it is installed) or torch.", callback=_choose_engine)]
 
 # %% ../../nbs/cli/00_command_line.ipynb #c796729f
-Coverage = Annotated[float|None, cli_option("Guaranteed probability that a set holds "
-    "the whole sequence, for what comes with the package ("
-    f"{', '.join(f'{t.coverage:g} for {t.name}' for t in TASKS.values())} by default); "
+Coverage = Annotated[float|None, cli_option("Guaranteed probability that a set "
+    "contains the target, for calibrations of the package (by default "
+    f"{', '.join(f'{t.coverage:g} for {t.name}' for t in TASKS.values())}); "
     "a folder has its own.")]
-HowMany = Annotated[int|None, cli_option("How many pairs of a named task: 1000 "
-    "calibrate, and 200 others are for `evaluate`, by default.", min=1)]
+HowMany = Annotated[int|None, cli_option("Number of pairs of a named task; by "
+    "default 1000 calibrate, and 200 others are for `evaluate`.", min=1)]
 Results = Annotated[Path|None, cli_option("JSON file for the numbers.")]
-Seed = Annotated[int, cli_option("Of what is drawn: pairs that calibrate, or weights "
-    "and order.", min=0, max=2**32 - 1)]
+Seed = Annotated[int, cli_option("Seed of what is random: pairs that calibrate, or "
+    "weights and order.", min=0, max=2**32 - 1)]
 
 # %% ../../nbs/cli/00_command_line.ipynb #5ha4ed02
 SHARED = dict(

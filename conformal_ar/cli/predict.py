@@ -175,10 +175,10 @@ Asked = Annotated[str|None, typer.Argument(callback=stdin, help="An input; or a 
 Text = Annotated[list[str], cli_option("An input; may be given several times, instead "
     "of a file.")]
 Sets = Annotated[Path|None, cli_option(f"File for the sets: .jsonl, .csv{_further}; "
-    "JSONL on the terminal by default. A run that was interrupted goes on from "
+    "JSONL on the terminal by default. An interrupted run continues from "
     "FILE.part.", *TO, callback=stdout)]
-Pictures = Annotated[Path|None, cli_option("Folder for a picture of each set, named "
-    f"after its line; not one with other pictures ({names_with('draw')}).")]
+Pictures = Annotated[Path|None, cli_option("Folder, without other pictures, for "
+    f"a picture of each set, named after its line ({names_with('draw')}).")]
 
 # %% ../../nbs/cli/02_predict.ipynb #31b8751c
 @app.command(epilog="Columns of CSV: line, input and your own; cleaned: as the model "
@@ -256,31 +256,31 @@ NewAnswers = Annotated[Path, typer.Argument(callback=stdin, help="CSV or "
     "JSONL file like the one that calibrated; right and reference may be left out.")]
 Columns = Annotated[list[str]|None, cli_option("What a column is called in the file, "
     "such as score=confidence; more than once for several.", "--column")]
-Group = Annotated[str|None, cli_option("sets, claims: a column; the promise holds in "
-    "each of its groups.")]
+Group = Annotated[str|None, cli_option("sets, claims: a column; the guarantee holds "
+    "in each of its groups.")]
 
 # %% ../../nbs/cli/02_predict.ipynb #6feb5d3c
 Share = Annotated[float|None, cli_option("sets: probability that an acceptable answer "
-    "is in the set; claims: that all kept claims are true.", "--coverage")]
+    "is in the set; claims: that no kept claim is false.", "--coverage")]
 Risk = Annotated[float|None, cli_option("In place of coverage. sets: share of "
-    "references missed; claims: share of false ones among the kept.")]
-MostWrong = Annotated[float|None, cli_option("select: most wrong among those taken "
-    "from a list.")]
-Error = Annotated[float|None, cli_option("select: most wrong among those taken one at "
-    "a time.")]
-Sure = Annotated[float|None, cli_option("Over calibration sets; on average by default.",
-    "--confidence")]
+    "references missed; claims: share of false claims among those kept.")]
+MostWrong = Annotated[float|None, cli_option("select: largest share of wrong answers "
+    "among those taken from a list.")]
+Error = Annotated[float|None, cli_option("select: largest share of wrong answers "
+    "among those taken one at a time.")]
+Sure = Annotated[float|None, cli_option("Probability over calibration sets that the "
+    "guarantee holds; by default it holds on average.", "--confidence")]
 
 # %% ../../nbs/cli/02_predict.ipynb #1f68f96e
-RuleName = Annotated[Rule|None, cli_option("sets: when enough was drawn; count by "
-    "default.")]
+RuleName = Annotated[Rule|None, cli_option("sets: the rule for when to stop drawing; "
+    "by default count.")]
 MostDraws = Annotated[int|None, cli_option("sets: most draws of an input.", min=1)]
 Floor = Annotated[float|None, cli_option("sets: least score of a member.")]
 Abstain = Annotated[bool, cli_option("sets: a set may say: none of these.",
     "--abstain")]
 ToFolder = Annotated[Path, cli_option("Folder for the calibration.", *TO)]
-Applied = Annotated[Path|None, cli_option("File for what comes of it, CSV or JSONL by "
-    "its name.", *TO)]
+Applied = Annotated[Path|None, cli_option("File for the result, CSV or JSONL by its "
+    "name.", *TO)]
 
 # %% ../../nbs/cli/02_predict.ipynb #8ed15c7d
 def column_names(pairs:list|None)->dict: # Name to theirs

@@ -6,6 +6,8 @@
 __all__ = ['ExchangeabilityMonitor', 'scores_of']
 
 # %% ../../nbs/decisions/04_monitor.ipynb #5bb9d9bf
+from copy import copy, deepcopy
+from threading import Lock
 from typing import Any, Sequence
 
 import numpy as np
@@ -57,24 +59,34 @@ class ExchangeabilityMonitor:
                 f"{what}; {self.n_new} pairs seen, p = {self.p_value:.2g}")
 
 # %% ../../nbs/decisions/04_monitor.ipynb #e39e1054
+_one_at_a_time = Lock() # so that each pair is bet on, whatever thread brings it
+
 @patch
 def update(self:ExchangeabilityMonitor,
     scores:float|np.ndarray, # Of one new pair, or [m] of several as they arrived
 )->ExchangeabilityMonitor: # Itself
-    "See new pairs"
+    "See new pairs: all of them, or none where this is interrupted"
     check_columns(dict(scores=scores))
     scores = check_scores(np.atleast_1d(np.asarray(scores, object)), empty=True)
-    for score in scores[:, None]:
-        p = online_p_values(self.scores, score, self._rng.random(1))[0]
-        self.scores = np.append(self.scores, score)
-        jump = 1/(100 + len(self.path))
-        self.log_accounts, wealth = bet(self.log_accounts, p, jump)
-        self.path.append(float(wealth))
-        richest = np.logaddexp.reduce(self.log_accounts[:8].reshape(4, 2), 1).argmax()
-        self.leaning = LEANINGS[richest]
-        if not self.alarm and wealth >= -np.log(self.level):
-            self.alarm_at, self.alarm_leaning = self.n_new, self.leaning
+    with _one_at_a_time:
+        new = copy(self)
+        new.path, new._rng = [*self.path], deepcopy(self._rng)
+        p = online_p_values(self.scores, scores, new._rng.random(len(scores)))
+        new.scores = np.append(self.scores, scores)
+        for one in p: _bet_on(new, one)
+        self.__dict__ = vars(new) # all at once
     return self
+
+# %% ../../nbs/decisions/04_monitor.ipynb #e39e1055
+def _bet_on(monitor, p):
+    "The next pair, by its p-value"
+    jump = 1/(100 + len(monitor.path))
+    monitor.log_accounts, wealth = bet(monitor.log_accounts, p, jump)
+    monitor.path.append(float(wealth))
+    money = np.logaddexp.reduce(monitor.log_accounts[:8].reshape(4, 2), 1)
+    monitor.leaning = LEANINGS[money.argmax()]
+    if not monitor.alarm and wealth >= -np.log(monitor.level):
+        monitor.alarm_at, monitor.alarm_leaning = monitor.n_new, monitor.leaning
 
 # %% ../../nbs/decisions/04_monitor.ipynb #e43ff728
 @patch

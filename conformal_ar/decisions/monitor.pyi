@@ -33,8 +33,9 @@ class ExchangeabilityMonitor:
     def p_value(self):
         """One over the largest wealth so far: of exchangeability, valid at any time"""
     def __repr__(self) -> str: ...
+    __dict__: Incomplete
     def update(self, scores: float | np.ndarray) -> Self:
-        """See new pairs
+        """See new pairs: all of them, or none where this is interrupted
 
         scores: Of one new pair, or [m] of several as they arrived"""
     def plot(self, ax: Any = None, **kwargs):

@@ -21,8 +21,8 @@ import torch
 from fastcore.basics import patch
 from huggingface_hub import try_to_load_from_cache
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer
-from transformers.utils import logging
+from transformers import AutoTokenizer, PreTrainedConfig
+from transformers.utils import find_adapter_config_file, logging
 
 from ..files.whole_files import check_pointer
 from .onnx import Compiled, chosen_engine
@@ -313,6 +313,8 @@ def base_of(folder:str|Path)->str|None: # None where it holds no adapter
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
 HEADER = 10**8 # bytes that safetensors allows
+ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+       RecursionError) # of JSON that is none, or other than expected
 
 def _size_needed(path):
     "Bytes that a file of weights must have; `OSError` for one of another kind"
@@ -322,10 +324,11 @@ def _size_needed(path):
         n = int.from_bytes(start, "little")
         if n > HEADER: raise OSError(f"{path} is of another kind than its name says: "
             f"it begins with {start!r}; a page of a web site, or a pickle?")
-        try: parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
-        except ValueError as e: raise OSError(f"{path} is damaged: {e}") from None
-    ends = (x["data_offsets"][1] for x in parts if "data_offsets" in x)
-    return 8 + n + max(ends, default=0)
+        try:
+            parts = json.loads(f.read(n)).values() if 8 + n <= size else ()
+            ends = [x["data_offsets"][1] for x in parts if "data_offsets" in x]
+            return 8 + n + int(max(ends, default=0))
+        except ODD as e: raise OSError(f"{path} is damaged: {e}") from None
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d1
 def check_folder(folder:str|Path): # Of a model
@@ -366,7 +369,7 @@ def damaged_json(folder:str|Path, names:str="*.json")->str: # Empty for none
     "Which JSON file of a `folder`, with one of these `names`, cannot be read, and why"
     for path in sorted(Path(folder).glob(names)):
         try: json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as e: return f"{path.name} is damaged: {e}"
+        except (ValueError, RecursionError) as e: return f"{path.name} is damaged: {e}"
     return ""
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4d2
@@ -514,6 +517,32 @@ def _check_head(name, model, says):
         "(tie_word_embeddings), but there are none, so that the library takes those of "
         "the embeddings: was the model saved without its head?")
 
+# %% ../../nbs/hf/01_adapter.ipynb #8ead0002
+WHERE = "revision token cache_dir subfolder local_files_only".split() # a file is asked
+
+def _named_code(says, of=None):
+    "Where a configuration names code of the hub to compute with, and which; or None"
+    if isinstance(says, (dict, list)):
+        of_parts = says.items() if isinstance(says, dict) else [(of, v) for v in says]
+        found = (_named_code(v, k if "implementation" in str(k) else of)
+                 for k, v in of_parts)
+        return next(filter(None, found), None)
+    return (of, says) if of and "/" in str(says) else None
+
+def check_no_code(folder:str|Path, options:dict): # Of from_pretrained
+    "`OSError` where config.json, of a `folder` or hub id, or of its base, names code"
+    asked, places = {k: options[k] for k in WHERE if k in options}, [folder]
+    try: places.append(base_of(Path(find_adapter_config_file(folder, **asked)).parent))
+    except Exception: pass # it holds no adapter, or loading says why not
+    for place in filter(None, places):
+        try: says, _ = PreTrainedConfig.get_config_dict(place, **asked)
+        except Exception: continue
+        if found := _named_code(says): raise OSError(
+            f"{place}: its configuration says {found[0]}={found[1]!r:.80}, which is "
+            "code of the hub that would run: remove that entry, or, if you trust the "
+            "code, set trust_remote_code=True")
+
+
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)
 def from_pretrained(cls:HFModel,
@@ -533,6 +562,7 @@ def from_pretrained(cls:HFModel,
     weights = dict(dtype=dtype or torch.float32, use_safetensors=use_safetensors)
     weights |= both | (model_kwargs or {}) | dict(output_loading_info=True)
     if here := Path(folder).is_dir(): check_folder(folder)
+    if not weights["trust_remote_code"]: check_no_code(folder, weights)
     try:
         with no_progress_bar() if here else nullcontext():
             model, found = cls.auto.from_pretrained(folder, **weights)

@@ -20,7 +20,7 @@ from fastcore.basics import patch
 from jinja2 import TemplateError
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedTokenizerBase
 
-from .adapter import HFModel, base_of, check_place, within
+from .adapter import HFModel, base_of, check_place, damaged_json, within
 from .caches import grow_rows, make_blocks, padding_bias, sharing, why_copied
 from .onnx import Compiled, chosen_engine, open_compiled
 from .precision import is_exact
@@ -375,6 +375,8 @@ def _config_at(name):
     "The configuration of a folder, of the base of an adapter in it, or of the hub"
     from transformers import AutoConfig
     own = Path(name, "config.json").is_file() or not Path(name).is_dir()
+    for read in ("config.json", "adapter_config.json"):
+        if why := damaged_json(name, read): raise OSError(f"{name}: {why}")
     base = name if own else base_of(name)
     if base: return AutoConfig.from_pretrained(base, trust_remote_code=False)
     raise FileNotFoundError(f"{name} has no config.json{within(name)}")

@@ -54,7 +54,7 @@ class GraphRun:
         how.intra_op_num_threads, how.inter_op_num_threads = threads, 1
         how.log_severity_level = 3 # errors
         how.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        how.add_session_config_entry("session.set_denormal_as_zero", "1")
+        how.enable_cpu_mem_arena = False # which keeps what the largest set took
         self.session = ort.InferenceSession(graph, how,
                                             providers=["CPUExecutionProvider"])
         self.outputs = [x.name for x in self.session.get_outputs()]

@@ -173,12 +173,14 @@ def by_group(self:Evaluation,
     groups = np.asarray(groups)
     if groups.shape != (self.n,):
         raise ValueError(f"{len(groups)} group labels for {self.n} pairs")
-    return [_stratum(self, groups == g, level, g.item()) for g in np.unique(groups)]
+    names, at = np.unique(groups, return_inverse=True)
+    parts = np.split(at.argsort(kind="stable"), np.bincount(at).cumsum()[:-1])
+    return [_stratum(self, rows, level, g.item()) for g, rows in zip(names, parts)]
 
 # %% ../../nbs/procedures/07_evaluation.ipynb #4c8f85de
 def _stratum(ev, rows, level, name):
-    "One row for a part of the pairs"
-    n, hits = int(rows.sum()), int(ev.covered[rows].sum())
+    "One row for some `rows` of the pairs"
+    n, hits = len(rows), int(ev.covered[rows].sum())
     low, high = clopper_pearson_interval(hits, n, level)
     return dict(group=name, n=n, measured=hits/n, measured_low=low, measured_high=high,
                 mean_size=float(np.nanmean(ev.sizes[rows])))
@@ -194,5 +196,5 @@ def by_size(self:Evaluation,
     for s in np.unique(strata[strata >= 0]).tolist():
         low, high = 2**s//2, 2**s - 1
         name = f"{low}" if low == high else f"{low}-{high}"
-        rows.append(_stratum(self, strata == s, level, name))
+        rows.append(_stratum(self, np.flatnonzero(strata == s), level, name))
     return rows

@@ -340,24 +340,19 @@ def _rules(model):
         model = model.ar
     return found
 
-# %% ../../nbs/procedures/00_pairs.ipynb #25010dc8
-def _said(f, x):
-    "What a function says, as text; None for None"
-    try: return None if (value := f(x)) is None else str(value)
-    except Exception as e: return type(e).__name__ # who calls it, names it
-
 # %% ../../nbs/procedures/00_pairs.ipynb #25010dc9
 @patch
 def listen(self:Probe,
     functions:dict, # Name to function: group of inputs, canonicalize of texts
 ):
-    "Keep what functions say of the pairs; `ValueError` where they said otherwise"
+    """Keep what functions say of the pairs; `ValueError` where they said otherwise.
+    Where one fails, its own error"""
     def own(f): return (getattr(f, "__module__", "") or "").startswith("conformal_ar.")
     asked = dict(group=self.inputs, canonicalize=self.texts)
     self.functions = {k: f for k in asked if callable(f := functions.get(k))
                       and not own(f)}
     for name, f in self.functions.items():
-        now = [_said(f, x) for x in asked[name]]
+        now = [None if v is None else str(v) for v in map(f, asked[name])]
         for x, v, then in zip(asked[name], now, self.said.setdefault(name, now)):
             if v != then: raise ValueError(
                 f"{name} says {v!r:.60} of {x!r:.60}, and said {then!r:.60} in the "
@@ -404,8 +399,9 @@ def look(self:Probe,
     """`ValueError` where another model seems to answer than was calibrated.
     Scores and weights are compared where a counter has moved, and on demand"""
     self.listen(self.functions)
-    if not always and self.seen is not None:
-        now, then = counters(model), self.seen
+    then = self.seen # which another thread may forget meanwhile
+    if not always and then is not None:
+        now = counters(model)
         moved = {k for k in now.keys() | then.keys() if now.get(k) != then.get(k)}
         if moved <= self.moving: return
     self.check(model)

@@ -83,7 +83,8 @@ class Probe:
     def __getstate__(self): ...
     functions: Incomplete
     def listen(self, functions: dict):
-        """Keep what functions say of the pairs; `ValueError` where they said otherwise
+        """Keep what functions say of the pairs; `ValueError` where they said otherwise.
+        Where one fails, its own error
 
         functions: Name to function: group of inputs, canonicalize of texts"""
     def look(self, model: Autoregressor, always: bool = False):

@@ -357,9 +357,10 @@ def group_p_values(
 )->np.ndarray: # [R] in (0, 1]
     "P-value of each score among the calibration scores of its group"
     p, group = np.zeros(len(scores)), np.broadcast_to(group, len(scores))
-    for g, one in enumerate(found.values()):
-        own, n = group == g, one.guarantee.n_cal
-        p[own] = rank_p_values(scores[own], one.scores, n)
+    each = [*found.values()]
+    for g in np.unique(group):
+        own, n = group == g, each[g].guarantee.n_cal
+        p[own] = rank_p_values(scores[own], each[g].scores, n)
     return p
 
 # %% ../../nbs/procedures/02_procedure.ipynb #e4581d59

@@ -227,10 +227,16 @@ def input_length(x:Any):
     return len(x) if hasattr(x, "__len__") else 0
 
 # %% ../../nbs/search/00_autoregressive.ipynb #03fabe1e
-def _progress_bar(shown:bool, *args, **kwargs)->tqdm:
-    """A bar of tqdm, which has the other arguments, if it is to be `shown`.
-    Not where nobody sees it, as in a window without a console"""
-    return tqdm(*args, disable=not shown or sys.stderr is None, **kwargs)
+class _Hidden:
+    "In place of a bar, whose making would start a thread"
+    def __enter__(self): return self
+    def __exit__(self, *error): pass
+    def update(self, n): pass
+
+def _progress_bar(shown, items=None, **kwargs)->Any:
+    "A bar, unless nobody wants or sees it, as in a window without a console"
+    if shown and sys.stderr is not None: return tqdm(items, **kwargs)
+    return _Hidden() if items is None else items
 
 # %% ../../nbs/search/00_autoregressive.ipynb #03fabe1f
 def batches_by_length(inputs:Sequence, size:Callable, progress:bool, desc:str):

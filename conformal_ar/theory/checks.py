@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Collection, Iterable, Sequence
 from unicodedata import normalize
 
 import numpy as np
@@ -230,7 +230,7 @@ def check_labels(group:Any, labels:Sequence|None, n:int)->Sequence:
     return labels
 
 # %% ../../nbs/theory/06_checks.ipynb #8401b4f4
-def check_calibrated_groups(found:Sequence, known:Sequence):
+def check_calibrated_groups(found:Sequence, known:Collection):
     """`ValueError` for inputs in groups that were not calibrated.
     `found` [n] labels of the groups of inputs; `known` labels that were calibrated"""
     new = [i for i, label in enumerate(found) if label not in known]

@@ -91,9 +91,10 @@ def group_numbers(
     known:Iterable,  # Labels that were calibrated, in order
 )->np.ndarray: # [n] from 0
     "The number of the group of each input; `ValueError` for groups not calibrated"
-    found, known = input_groups(group, inputs), [*known]
-    check_calibrated_groups(found, known)
-    return np.array([known.index(label) for label in found])
+    found = input_groups(group, inputs)
+    number = {label: i for i, label in enumerate(known)}
+    check_calibrated_groups(found, number)
+    return np.array([number[label] for label in found])
 
 # %% ../../nbs/theory/02_groups.ipynb #b0a52003
 def check_group(group:Callable|by_length|None, max_len:int):

@@ -22,17 +22,17 @@ from .guarantee import Guarantee
 class StepLosses(NamedTuple):
     "The losses of n pairs, step functions that fall as the threshold does"
     start:np.ndarray # [n] loss of the empty set, in [0, 1]
-    owner:np.ndarray # [s] pair of each step
+    owner:np.ndarray # [s] pair of each step, rising
     at:np.ndarray    # [s] highest threshold at which the loss has fallen
     drop:np.ndarray  # [s] by how much it falls, in [0, 1]
 
     def of(self, rows:np.ndarray):
-        "The losses of some pairs, `rows` [k], each once"
-        number = np.full(len(self.start), -1)
-        number[rows] = np.arange(len(rows))
-        there = number[self.owner] >= 0
-        return StepLosses(self.start[rows], number[self.owner[there]], self.at[there],
-                          self.drop[there])
+        "The losses of some pairs, `rows` [k]"
+        first, end = (np.searchsorted(self.owner, rows, to) for to in ("left", "right"))
+        count = end - first
+        steps = np.repeat(end - count.cumsum(), count) + np.arange(count.sum())
+        return StepLosses(self.start[rows], np.repeat(np.arange(len(rows)), count),
+                          self.at[steps], self.drop[steps])
 
 # %% ../../nbs/theory/08_risk.ipynb #1c7e392a
 def step_losses(
@@ -347,8 +347,12 @@ def nth_of_kind(
     kind:np.ndarray, # [n, m] whole numbers; −1 for no draw
 )->np.ndarray: # [n, m]
     "How many earlier draws are of the same kind"
-    earlier = np.tril(np.ones((kind.shape[1],)*2, bool), -1)
-    return ((kind[:, :, None] == kind[:, None, :]) & earlier).sum(2)
+    order = kind.argsort(1, kind="stable")
+    sorted_kind, place = np.take_along_axis(kind, order, 1), np.arange(kind.shape[1])
+    new = np.diff(sorted_kind, axis=1, prepend=-2) != 0
+    first, nth = np.maximum.accumulate(np.where(new, place, 0), 1), np.empty_like(order)
+    np.put_along_axis(nth, order, place - first, 1)
+    return nth
 
 # %% ../../nbs/theory/08_risk.ipynb #822da807
 def confidences(
@@ -385,7 +389,7 @@ def draw_values(
     member = good & (nth_of_kind(np.where(good, kind, -1)) == 0)
     if rule == "score": value = np.where(there, score, -np.inf)
     if rule == "share":
-        alike = ((kind[:, :, None] == kind[:, None, :]) & there[:, None, :]).sum(2)
+        alike = 1 + nth_of_kind(kind) + nth_of_kind(kind[:, ::-1])[:, ::-1]
         value = np.where(there, alike/np.maximum(there.sum(1), 1)[:, None], -np.inf)
     if rule in ("share", "score"): return Drawn(value, member, 1 - value.max(1))
     after = confidences(kind, member, score, rule, draws or kind.shape[1])
