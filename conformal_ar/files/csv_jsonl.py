@@ -85,7 +85,7 @@ def unpack(file, to, packed, where=""):
     "Write what is in a file of so many `packed` bytes, if tables may pack so well"
     while part := file.read(2**20):
         if to.tell() > 2**26 + 100*packed: raise ValueError(
-            f"{where}packed, and over {to.tell()/1e6:,.0f} MB unpacked: unpack it first")
+            f"{where}packed, over {to.tell()/1e6:,.0f} MB unpacked: unpack it first")
         to.write(part)
 
 def unpacked(path:str|Path)->bytes:
