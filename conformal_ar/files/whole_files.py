@@ -152,7 +152,6 @@ def _locked(path):
         if not ours: os.close(handle)
     return handle if ours else None
 
-
 # %% ../../nbs/files/00_whole_files.ipynb #1bd1d998
 def _let_go(path, handle):
     "Unlock, and tidy a folder that holds nothing else, which may be removed then"
