@@ -253,7 +253,8 @@ def swapped_names(names:dict|None, has:Iterable)->dict:
     if odd: raise ValueError(f"no column is called {', '.join(map(repr, odd))} here")
     for k, v in names.items():
         if v not in has and k in has: raise ValueError(
-            f"the table has no column {v!r} to be {k}; it has: {', '.join(has)}")
+            f"the table has no column {v!r} to be {k}; it has: {', '.join(has)}. "
+            f"names=dict({k}={k!r}), or --column {k}={k}, takes its own {k}")
     pairs = [(k, v) for k, v in names.items() if v in has]
     return {k: v for k, v in pairs} | {v: k for k, v in pairs}
 

@@ -124,7 +124,9 @@ def number_atoms(mol:"Mol")->tuple: # Renumbered; its old numbers in the new ord
 # %% ../../nbs/chem/01_edits.ipynb #de3324dc
 def sides(text:str)->tuple: # SMILES of reactants, reagents, product, empty for none
     "Of `text`, a mixture or reaction; `ValueError` for odd arrows (-> is a bond)"
-    found = re.split(r"(?<!-)>", re.sub(r"\s+\|.*\|\s*$", "", text.strip()))
+    text = text.strip()
+    if text[-1:] == "|": text = re.sub(r"(?<!\s)\s+\|.*\|$", "", text)
+    found = re.split(r"(?<!-)>", text)
     if len(found) in (1, 3): return (*found, "", "")[:3]
     raise ValueError("more than one reaction arrow, or half of one")
 

@@ -8,6 +8,7 @@ __all__ = ['UNREAD', 'read_names', 'bare_name', 'read_words', 'check_label', 'sp
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #2b3ab53d
 import re
+from collections import Counter
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain
@@ -23,16 +24,17 @@ from ..tasks.reactions import BadReaction
 from ..tasks.smiles_spellings import MOST_SMILES, TOKEN, canonical_molecule, has_maps, rdkit_modules, read_molecule, remove_maps, smiles_tokens
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #b6216e20
-_unit = (r"\d\s*((mol|wt|vol)?\s*%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|min|"
-         r"atm|bar|psi|drops?)(?![a-z\d])|\d+(:\d+)+|v/v|[-–]?\d+\s*°\s*c|"
-         r"(?<!\[)\b\d{2,3} ?c(?![a-z\d])|o/n")
+_unit = (r"\d\s*(((mol|wt|vol)\s*)?%|m|n|eq(uiv(alent)?s?)?|m?mol|m?g|[muµμ]?l|vol|h|"
+         r"min|atm|bar|psi|drops?)(?![a-z\d])|\d{1,30}(:\d{1,30})+|v/v|"
+         r"[-–]?\d{1,30}\s*°\s*c|(?<!\[)\b\d{2,3} ?c(?![a-z\d])|o/n")
 _word = (r"(abs|anhyd(rous)?|aq(ueous)?|argon|atmosphere|balloon|[ck]at|"
          r"conc(entrated)?|degassed|dispersion|dry|dust|excess|fuming|gas|glacial|"
          r"metal|(mono|di)?hydrate|neat|overnight|powder|reflux|rt|sat(urated)?|"
          r"sol(utio)?n|solid|turnings|wet)\b")
-_amount = fr"\([^()]*({_unit}|(?<![a-z]){_word})[^()]*\)"
+_amount = fr"\((?=[^()]*\))[^()]*({_unit}|(?<![a-z]){_word})[^()]*\)"
+_digits = r"[\d.,]{0,30}" # a bound, or long ones take hours
 _aside = re.compile( # amounts, concentrations, grades and the like
-    fr"{_amount}|\s\([gls]\)|(?<![a-z\d])(?:[\d.,]*({_unit})|\d\s*(?=h2o)|{_word})",
+    fr"{_amount}|\s\([gls]\)|(?<![a-z\d])(?:{_digits}({_unit})|\d\s*(?=h2o)|{_word})",
     re.I)
 
 def _bare(name):
@@ -69,7 +71,8 @@ def _known(name):
     return lower.get(name.lower())
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #d85c665d
-MIXED = re.compile(r"(\s*[;·.]\s*|\s+\+\s+|,\s+|\s+in\s+)(?![^()]*\)|[^][]*\])")
+MIXED = re.compile(r"((?:(?<!\s)\s+)?[;·.]\s*|(?<!\s)\s+(?:\+|in)\s+|,\s+)"
+                   r"(?![^()]{,999}\)|[^][]{,999}\])")
 _not_smiles = """NBS NCS NIS PCC BOP BPO CSI B2PIN2 BRCN CLCN NOCL IBCF CNBR BOP-CL
     BOPCL""".split() # though valid
 
@@ -109,7 +112,7 @@ _sieves = re.compile(fr"(?i)(\w+ )?([345] *[åa]\W*)?{_sieve}(\W+[345] *[åa])?\
 _none = re.compile(r"(?i)(?<![\w.,:%–-])0?([.,]0*)?(?<=[0.,])\s*(eq|equiv(alents?)?|"
     r"m?mol|m?g|[mµμu]?l|drops?|((mol|wt|vol)\s*)?%)(?=\.?\s*([),;]|$))")
 
-_some = re.compile(fr"(?<![a-z\d])[\d.,]*({_unit})", re.I)
+_some = re.compile(fr"(?<![a-z\d]){_digits}({_unit})", re.I)
 
 def _gases(text): return _gas.sub("carbon monoxide", text).replace("oxide(", "oxide (")
 
@@ -147,6 +150,7 @@ def read_names(source:str)->tuple: # With SMILES in place; notes on what was rea
     return ".".join(chain(*each)), notes
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #cc8429ef
+@lru_cache(2**12)
 def _readings(word):
     "A word as SMILES and as a reagent, also in brackets, behind an amount, as an ion"
     bare = [word.strip("\"'“”,:" + c) for c in ("", "()", "()[]<>{}")]
@@ -169,6 +173,7 @@ def bare_name(text:str)->str:
 def read_words(text:str)->tuple: # SMILES by word: of SMILES, of reagents; other words
     "What the words of a `text`, which may be no mixture, are"
     smiles, named, others = {}, {}, []
+    if len(text) > MOST_SMILES: return smiles, named, others
     for part in MIXED.split(re.sub(r"^\((.*)\)$", r"\1", bare_name(_gases(text))))[::2]:
         for word in [part] if _by_name(part) else _words(part):
             own, name = _readings(word)
@@ -206,8 +211,8 @@ def _check_extension(text, more):
     atoms = re.findall(r"\[\d*([A-Za-z][a-z]?)|(Br?|Cl?|[NOSPFIbcnosp*])", text)
     symbols = ["".join(a).capitalize() for a in atoms] + ["*"]*(len(more) + 1)
     for kind, i in re.findall(r"(?<!\w)(C|H|\^)\d*:(\d+)", _unlabelled(more)):
-        i, several = int(i), [*symbols, *["*"]*int(i)]
-        raise BadReaction(f"|{more:.40}| says that at atom {i + 1} ({several[i]}) "
+        i, symbol = int(i), [*symbols[int(i):], "*"][0]
+        raise BadReaction(f"|{more:.40}| says that at atom {i + 1} ({symbol}) "
                           f"{_at[kind]}")
     labels = re.search(r"\$(?!_AV:)([^$]*)\$", more)
     for i, label in enumerate(labels[1].split(";") if labels else ()):
@@ -237,11 +242,11 @@ def spaced_tokens(words:list)->bool:
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ef
 _feature = (r"\$|\((?:-?[\d.]*,|\))|[&^]|[A-Za-z]{1,3}\d*:[\d;:]|(?:RG|LOG|SgD?|SgH|"
             r"atomProp):|r\s*(?=[,|])") # that CXSMILES begin with
-_extensions = re.compile(fr"\s+\|(\s*(?:{_feature})[^|]*|\s*)\|\s*(?:\.|$)")
+_extensions = re.compile(fr"(?<!\s)\s+\|(\s*(?:{_feature})[^|]*|\s*)\|\s*(?:\.|$)")
 
 def _check_bars(text):
     "`BadReaction` where a `text` ends with bars that hold something else"
-    if re.search(r"\s\|.*\|$", text): raise BadReaction(
+    if text[-1:] == "|" and re.search(r"\s\|.*\|$", text): raise BadReaction(
         f"{text!r:.60} has bars, but no CXSMILES between them: between molecules write "
         "a dot")
 
@@ -275,8 +280,8 @@ _others = {"a CAS number": r"\d{2,7}-\d\d-\d", "an InChI": "InChI=.*",
            r".*(&(#\d+|[a-z]{2,4}\b)|%(2[Ee]|3[DEde]|5[BDbd])|%28.*%29).*"}
 
 _beside = re.compile( # amounts and conditions that stand behind a space, or first
-    fr"\s+({_amount}|[\d.,]*({_unit})|{_word}|\(?(x\d+|\d+[x×])\b\)?)|"
-    fr"\([\d.,]*({_unit})\)|^\d+(?=\s)", re.I)
+    fr"(?<!\s)\s+({_amount}|{_digits}({_unit})|{_word}|\(?(x\d+|\d+[x×])\b\)?)|"
+    fr"\({_digits}({_unit})\)|^\d+(?=\s)", re.I)
 
 def _amount_said(text):
     "What is wrong where an amount or a condition stands behind SMILES, or nothing"
@@ -301,7 +306,7 @@ def _fault(text):
     odd = re.search("[A-Za-z]", re.sub("[BCNOPSFIbcnops]|(?<=C)l|(?<=B)r", "", bare))
     if odd or not {*inside} <= _symbols(): return _no_names
     rings = re.findall(r"%\d\d|\d", bare)
-    odd = [t for t in rings if rings.count(t) % 2]
+    odd = [t for t, n in Counter(rings).items() if n % 2]
     if odd: return f"ring {odd[0]} is not closed"
     with rdBase.BlockLogs(): mol = Chem.MolFromSmiles(text, sanitize=False)
     return "" if mol is None else problem_of(mol)
@@ -359,10 +364,10 @@ def check_source(text:str):
         f"{odd[0]!r} at position {odd.start()} of {source!r:.60} is not SMILES")
     if re.search(r"\[.?(Branch|Ring)\d?\]|(^|\.)\[C\](\[[CNOSF]\])+($|\.)", source):
         raise BadReaction(f"{source!r:.60} is SELFIES: write SMILES")
-    for part in re.findall(r"[^.\s]+\*[^.\s]+", source):
+    for part in re.findall(r"(?<![^.\s])[^.\s]+\*[^.\s]+", source):
         if canonical_molecule(part) is None: raise BadReaction(
             f"{part!r:.60} has a star: between the parts of a salt write a dot")
-    odd = re.search(r"\[[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
+    odd = re.search(r"\[(?=[^]]*\])[^]]*(#\d|[,!&;])[^]]*\]|[~*]", source)
     if odd: raise BadReaction(f"{odd[0]!r} stands for several atoms or bonds, as in "
         "SMARTS, atom lists, R groups and queries: write the one that is meant, "
         "or between ions a dot")
@@ -433,19 +438,20 @@ def _molecule(text):
     raise BadReaction(": ".join(filter(None, said)))
 
 # %% ../../nbs/chem/08_reaction_inputs.ipynb #5bafa1ed
-_salt = re.compile(r"[^.~]*[+-]\d*\][^.~]*(~[^.~]*[+-]\d*\][^.~]*)+") # of ions alone
+def _is_salt(molecule): # of ions alone, between which a ~ may stand
+    return all(re.search(r"[+-]\d*\]", m) for m in molecule.split("~"))
 
 def as_ions(source:str)->tuple: # SMILES, and notes
     "`source`, valid or not, with the ions of alkali metals and of salts with a ~"
     salts = re.sub(r"\[(Li|Na|K|Rb|Cs)H\]", r"[\1+].[H-]", source)
-    salts = ".".join(m.replace("~", ".") if _salt.fullmatch(m) else m
+    salts = ".".join(m.replace("~", ".") if _is_salt(m) else m
                      for m in salts.split("."))
     def apart(m):
         if (mol := read_molecule(m[0])) is None: return m[0]
         try: ions = ionized(mol)
         except ValueError: return m[0] # no ions that there are
         return m[0] if ions is mol else rdkit_modules()[0].MolToSmiles(ions)
-    salts = re.sub(fr"[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", apart, salts)
+    salts = re.sub(fr"(?<![^.])[^.]*\[(?:{'|'.join(ALKALI)})\W[^.]*", apart, salts)
     new = [m for m in salts.split(".") if m not in source.split(".")]
     return salts, [f"read as ions: {'.'.join(new)}"]*bool(new)
 
@@ -513,7 +519,7 @@ def clean_source(
     "The form of a source that the model knows; `BadReaction` says what is wrong"
     text, notes = plain_smiles(text)
     if not text: raise BadReaction("the input is empty")
-    text = re.sub(r"\s*;\s*(?![^[]*\])", ".", text) # but for SMARTS
+    text = re.sub(r"((?<!\s)\s+)?;\s*(?![^[]*\])", ".", text) # but for SMARTS
     if (source := flask(text)) != text:
         notes.append("only what stands before the product was used")
     if not source: raise BadReaction("nothing stands before the arrow")

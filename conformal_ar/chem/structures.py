@@ -10,6 +10,7 @@ __all__ = ['ROLES', 'SEVERAL', 'smi_inputs', 'read_reactions', 'product_of', 'pl
 import ast
 import json
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from .edits import sides
@@ -34,15 +35,16 @@ def _new_words(text, used):
     return [w for w in smiles if w not in short], short, named, others
 
 # %% ../../nbs/chem/09_structures.ipynb #7470dfe3
+_eq = r"\d\s*(?:eq|equiv|mol\s*%)\b"
 _goes_on = (r"[>+,;.&|/=:·]|.*(>>|[-=]>|[→⟶⇒])|(?i:and|plus|with)\s|"
-            r".*\d\s*(eq|equiv|mol\s*%)\b.*[^\W\d]{4}") # amounts of something
+            fr"((?!{_eq}).)*{_eq}.*[^\W\d]{{4}}") # amounts of something
 
-_apart = re.compile(fr"{TOKEN}(\s+((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)|"
+_apart = re.compile(fr"{TOKEN}(\s+(?!\s)((\d\s+)?(?!\d){TOKEN}\s+\S|(.*\s)?[.()]\s)|"
                     fr" +(?!\d){TOKEN}\s*$)") # C C may be ethane, or two
 
 def _of_flask(smiles, name):
     "May what stands behind SMILES be more of the flask?"
-    path = r"[/\\]\S*\.(mol2?|sdf?|rxn|rdf|cml|mrv|xyz|smi|pdb)$"
+    path = r"(?<!\S)[^\s/\\]*[/\\]\S*\.(mol2?|sdf?|rxn|rdf|cml|mrv|xyz|smi|pdb)$"
     if not smiles or re.search(path, name): return False
     new, _, named, others = _new_words(name, _pieces(smiles))
     if re.match(_goes_on, bare_name(name)) or new or named and not others: return True
@@ -109,11 +111,14 @@ _kinds = re.compile("(nucleophile|electrophile|halide|amine|alcohol|acid|aldehyd
     "ketone|azide|alkyne|alkene|activator|promoter|initiator|scavenger|gas)(s|es)?")
 _nothing = r"^([-–—]|(?i:none|neat|n/a|nan|null|<na>|\\n)|NA|na)$" # a cell that says so
 _units = r"(m?mol|m?g|[mµ]?l|eq|equiv|vol(umes?)?|(mol ?)?%)\.?"
-_behind = (fr"[(\[](.*\W)?(smiles|amounts?|{_units})[)\]]|smiles|\(s\)|[\s_-]|"
-           r"^(first|second|third|1st|2nd|3rd|other|further)\b") # of a header
+_measure = fr"(?m)^([^(\[\n]*)[(\[](.*\W)?({{}}amounts?|{_units})[)\]]" # of a header
+_behind = r"smiles|\(s\)|[\s_-]|^(first|second|third|1st|2nd|3rd|other|further)\b"
 
 # %% ../../nbs/chem/09_structures.ipynb #bb4cb90f
-def _plain(column): return re.sub(_behind, "", column.lower())
+@lru_cache(2**12)
+def _plain(column):
+    bare = re.sub(_measure.format("smiles|"), r"\1 ", column.lower())
+    return re.sub(_behind, "", bare)
 
 _number = fr"\d[\d.,]*\s*({_units})?" # or a number
 
@@ -141,8 +146,8 @@ def cell_list(v)->list|None: # None for no list
     text = v.strip() if isinstance(v, str) else ""
     if not re.match(r"[\[(]\s*(['\"\])]|None)", text): return None
     commas = re.sub(r"(?<=\S)(['\"])\s+(?=['\"]\S)", r"\1, ", text) # arrays lack them
-    try: found = ast.literal_eval(commas)
-    except (ValueError, SyntaxError, TypeError): return None
+    try: repr(found := ast.literal_eval(commas)) # fails for 0xfff…
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError): return
     return [*found] if isinstance(found, (list, tuple)) else None
 
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbafc
@@ -176,7 +181,8 @@ def _again(cells, columns):
         if c == d or d in found or not pieces[d] or None in pieces[d]: return False
         return pieces[d] <= pieces[c]
     for c in sorted(cells, key=lambda c: -len(pieces[c])):
-        parts = [d for d in cells if c not in [*numbered, *found] and inside(c, d)]
+        alone = c in numbered or c in found
+        parts = [d for d in cells if not alone and inside(c, d)]
         there = len(pieces[c]) > 1 and set().union(*map(pieces.get, parts)) == pieces[c]
         there |= bool(re.search("(?<!-)>[^>]+(?<!-)>", cells[c])) # with its reagents
         found |= {d: c for d in parts if there or len(pieces[d]) > 1
@@ -223,7 +229,7 @@ def _joined(cells):
 # %% ../../nbs/chem/09_structures.ipynb #a4dfbafa
 def _is_number(column, cell):
     "Is a number or an amount where a molecule is due, in a column that says no unit?"
-    molecule = not re.search(fr"[(\[](.*\W)?(amounts?|{_units})[)\]]", column.lower())
+    molecule = not re.search(_measure.format(""), column.lower())
     return bool(molecule and _role.fullmatch(_plain(column)) and re.fullmatch(
         _number, str(cell).strip().lower()))
 
@@ -341,7 +347,7 @@ def _check_lines(block):
         known = re.fullmatch(r"M  (CHG|ISO|RAD)( *\d+)((?: +-?\d+ +-?\d+)*) *", line)
         if not known or len(known[3].split()) != 2*int(known[2]): raise ValueError(
             f"the line {line!r:.60} is damaged, and would not be read whole")
-    radical = re.search(r"(?m)^(?: *-?\d+\.\d+){3} [^\n]{5}  4( |$)", block)
+    radical = re.search(r"(?m)^(?: *-?\d{1,15}\.\d{1,15}){3} [^\n]{5}  4( |$)", block)
     if radical and not re.search(r"(?m)^M  (CHG|RAD|ISO)", block): raise ValueError(
         "an atom is a radical (charge 4 in its line): say so by M  RAD")
 
@@ -384,11 +390,11 @@ def _row(data, **own):
 # %% ../../nbs/chem/09_structures.ipynb #215a79c2
 def _items(text):
     "The data of an entry of an SD file: what follows a header, up to the next"
-    head = r"^>((?= *(\d+ +)?(\(.*\) *)?(<.*>|DT\d))| *(\d+ *)?\(.+\) *$).*\n?"
-    starts = [m.span() for m in re.finditer(head, text, re.M)]
+    head = r"^>((?= *(\d+ +)?(\(.{,999}\) *)?(<.{,999}>|DT\d))| *(\d+ *)?\(.+\) *$)"
+    starts = [m.span() for m in re.finditer(fr"{head}.*\n?", text, re.M)]
     found = [o for (a, b), (c, _) in zip(starts, [*starts[1:], (len(text), 0)])
              for o in (text[a:b], text[b:c])]
-    names = (re.search("<(.+)>|(DT\\d+)", head) for head in found[::2])
+    names = (re.search("<(.{1,999})>|(DT\\d+)", head) for head in found[::2])
     return {m[1] or m[2] if m else f"data {i}": value.strip("\n \t")
             for i, (m, value) in enumerate(zip(names, found[1::2]), 1)}
 
@@ -413,14 +419,20 @@ def _counts(line):
     return [*map(int, found)][:3]
 
 # %% ../../nbs/chem/09_structures.ipynb #215a79d0
+def _between(begin, end, text):
+    "What stands in a text behind each beginning, up to the next end"
+    return [o for part in re.split(end, text)[:-1]
+            for o in re.split(begin, part, maxsplit=1)[1:]]
+
 def _sides(block):
     "Blocks of what reacts, with agents, and of products, of an RXN file"
     if "V3000" in block.partition("\n")[0]:
         def of(role):
-            parts = re.findall(fr"(?s)V30 BEGIN {role}\s*\n(.*?)V30 END {role}", block)
-            form = r"(?s)M  V30 BEGIN CTAB.*?V30 END CTAB *\n"
-            return [f"\n\n\n  0  0  0     0  0            999 V3000\n{t}M  END\n"
-                    for t in re.findall(form, "".join(parts))]
+            parts = _between(fr"V30 BEGIN {role}\s*\n", f"V30 END {role}", block)
+            ends = "M  V30 BEGIN CTAB", "V30 END CTAB *\n"
+            return ["\n\n\n  0  0  0     0  0            999 V3000\n"
+                    f"M  V30 BEGIN CTAB{t}V30 END CTAB\nM  END\n"
+                    for t in _between(*ends, "".join(parts))]
         reacting, agents, products = map(of, ("REACTANT", "AGENT", "PRODUCT"))
         said = re.search(r"^M  V30 COUNTS (.*)", block, re.M)
         some = _counts(said[1] + " ") if said else []
@@ -442,7 +454,7 @@ def _reaction(block):
 # %% ../../nbs/chem/09_structures.ipynb #215a79ce
 def _entries(text):
     "Reactions, mixtures, and numbers of a registry, of which the data are read"
-    text = re.sub(r"(?m)^\$RFMT.*\s+(?=\$RXN)", "", text)
+    text = re.sub(r"(?m)^\$RFMT.*(\n\s*)?(?<=\s)(?=\$RXN)", "", text)
     text = re.sub(r"(?m)^(.{80})\+\n", r"\1", text) # a long line goes on
     for block in re.split(r"(?m)^\$(?=RXN|[RM]FMT|[RM][IE]REG)", text)[1:]:
         block, *rest = re.split(r"(?m)^\$DTYPE", block)
@@ -463,7 +475,7 @@ def _datum(text):
 # %% ../../nbs/chem/09_structures.ipynb #6ca4fec0
 def structure_rows(path:str|Path)->list: # Of dictionaries
     "Rows of a structure file `path`: input, target, name, data; `ValueError` for none"
-    text = re.sub("\r+\n|\r", "\n", any_text("".join(read_lines(path))))
+    text = re.sub("(?<!\r)\r+\n|\r", "\n", any_text("".join(read_lines(path))))
     reactions = re.search(r"(?m)^\$(RXN|RDFILE|[RM]FMT)", text) # whatever it is called
     if re.search(r"(?m)^\$\$\$\$", text) and text[:1] != "$": reactions = None # a title
     rows = [*(_entries if reactions else _mixtures)(text)] if text.strip() else []

@@ -7,7 +7,6 @@ __all__ = ['calibrate', 'evaluate']
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9275d2a4
 import gzip
-import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,7 @@ import typer
 
 from .. import own_procedures, procedure_options
 from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, scratch, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
-from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpacking
+from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpack, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
 from ..tasks.task import TASKS
@@ -35,10 +34,10 @@ def refuse_columns(table, *names):
 def begins(path, head):
     with open(path, "rb") as file: return file.read(len(head)) == head
 
-def copied(file, name, asked):
+def copied(file, name, asked, packed=float("inf")):
     "What is read from an open file, that somebody `asked` for, as a file of its own"
     with file, open(scratch(name), "wb") as to, unpacking(f"{asked}: "):
-        shutil.copyfileobj(file, to)
+        unpack(file, to, packed, f"{asked}: ")
     return Path(to.name)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2db
@@ -48,7 +47,7 @@ def plain_file(path, asked):
         path = copied(open(path, "rb"), path.name, asked)
     if not path.is_file() or not begins(path, b"\x1f\x8b"): return path
     name = path.stem if path.suffix.lower() == ".gz" else path.name
-    return copied(gzip.open(path), name, asked)
+    return copied(gzip.open(path), name, asked, path.stat().st_size)
 
 # %% ../../nbs/cli/01_calibrate.ipynb #9179a2d9
 def open_inputs(path, column, task, size):

@@ -629,7 +629,7 @@ def measured(
     n_cal:int=500,   # Calibration words
     splits:int=1000, # Random splits
 )->list: # Rows of numbers
-    "What is promised and what came of it, for each rule"
+    "What is guaranteed and what came of it, for each rule"
     table = read_answers(draws_table(words, draws, reference=references))
     rng, rows = np.random.default_rng(0), []
     for rule in ("count", "score"):

@@ -14,10 +14,10 @@ import io
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
-from decimal import Decimal
-from itertools import islice
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
@@ -81,10 +81,20 @@ def unpacking(where:str=""):
     except (EOFError, gzip.BadGzipFile, zlib.error) as e:
         raise ValueError(f"{where}packed, and damaged ({e}): pack it again") from None
 
+def unpack(file, to, packed, where=""):
+    "Write what is in a file of so many `packed` bytes, if tables may pack so well"
+    while part := file.read(2**20):
+        if to.tell() > 2**26 + 100*packed: raise ValueError(
+            f"{where}packed, over {to.tell()/1e6:,.0f} MB unpacked: unpack it first")
+        to.write(part)
+
 def unpacked(path:str|Path)->bytes:
     "The bytes of a file `path`, unpacked where gzip packed them"
     data = Path(path).read_bytes()
-    with unpacking(): return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    if data[:2] != b"\x1f\x8b": return data
+    with unpacking(), gzip.open(io.BytesIO(data)) as file:
+        unpack(file, to := io.BytesIO(), len(data))
+    return to.getvalue()
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #80616ac3
 def read_lines(path:str|Path)->list: # With their ends
@@ -126,16 +136,25 @@ def _constant(word): return None if word == "NaN" else float(word) # no JSON, bu
 def _number(digits):
     "A float; the text where that would be infinite or 0 in its place"
     found = float(digits)
-    lost = found in (0, np.inf, -np.inf) and Decimal(digits) != found
-    return digits if lost else found
+    nonzero = re.search("[1-9]", re.split("[eE]", digits)[0])
+    return digits if np.isinf(found) or not found and nonzero else found
+
+def _check_depth(line):
+    "`RecursionError` where lists of JSON lie deeper within others than can be written"
+    if line.count("[") + line.count("{") <= 100: return
+    marks = re.findall(r'"(?:[^"\\]|\\.)*"|[][{}]', line)
+    if max(accumulate((m in "[{") - (m in "]}") for m in marks)) > 100:
+        raise RecursionError("lists within lists, over 100 deep")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca79
 def json_rows(lines):
     "(line number, row or what is wrong) of a JSONL file"
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
-        try: row = json.loads(line, object_pairs_hook=_names_once,
-                               parse_constant=_constant, parse_float=_number)
+        try:
+            row = json.loads(line, object_pairs_hook=_names_once,
+                             parse_constant=_constant, parse_float=_number)
+            _check_depth(line)
         except (ValueError, RecursionError) as e:
             row = BadRow(f"not JSON ({getattr(e, 'msg', e)})", line)
         odd = not isinstance(row, (dict, BadRow))
@@ -152,13 +171,14 @@ def csv_lists(lines, separator, width=0):
                                       skipinitialspace=bool(padded))
     i = start = 0 # the line where a row begins, and where the reader began
     reader = read(lines)
+    def below(start): return map(lines.__getitem__, range(start, len(lines)))
     while i < len(lines):
         try: row = next(reader)
         except StopIteration: return
         except csv.Error as e:
             yield i + 1, BadRow(f"not CSV ({e})", lines[i])
             i = start = i + 1
-            reader = read(islice(lines, start, None))
+            reader = read(below(start))
         else:
             if row: yield i + 1, [*map(str.strip, row)] if padded else row
             i = start + reader.line_num
@@ -199,7 +219,7 @@ def csv_row(header, fields):
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f7b5a35d
 def check_once(header:list):
     "`ValueError` where two columns of a `header` have one name"
-    twice = sorted({c for c in header if c and header.count(c) > 1})
+    twice = sorted(c for c, k in Counter(header).items() if c and k > 1)
     if twice: raise ValueError(f"the header names a column twice: {', '.join(twice)}")
 
 def csv_header(lines, separator, before=0):
@@ -529,12 +549,16 @@ def jsonl_text(rows:list)->str:
     return "".join(printable(line(r)) + "\n" for r in rows)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987e
+_number_form = r"(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?" # without a sign
+_starts = re.compile( # of formulas: as a field, or where another program divides it
+    fr"^(?=[=+\-@\t\r＝＋－＠])|(?<=[;\t\r\n])(?=[=@＝＠]|[+\-＋－](?!\s|"
+    fr"({_number_form})([;\t\r\n]|$)))", re.I)
+
 def _field(v):
     "A value as a field of CSV, which no spreadsheet takes for a formula"
     if isinstance(v, (dict, list, bool)): return json.dumps(v)
-    if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r"): return v
-    number = r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]inf(inity)?"
-    return v if re.fullmatch(number, v, re.I) else f"'{v}"
+    number = not isinstance(v, str) or re.fullmatch(f"[+-]({_number_form})", v, re.I)
+    return v if number else _starts.sub("'", v)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(

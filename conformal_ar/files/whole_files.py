@@ -138,9 +138,13 @@ def _lock(handle):
 # %% ../../nbs/files/00_whole_files.ipynb #1bd1d99a
 def _locked(path):
     "The number of our open and locked file; None where another run has it"
-    handle, ours = os.open(path, os.O_RDWR | os.O_CREAT, 0o666), False
+    how, ours = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), False # no link of a stranger
+    try: handle = os.open(path, how | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError: handle = os.open(path, how)
+    else:
+        with suppress(OSError, AttributeError): # a group; Windows has none
+            os.fchmod(handle, path.parent.stat().st_mode & 0o666)
     try:
-        with suppress(OSError): path.chmod(path.parent.stat().st_mode & 0o666) # a group
         _lock(handle)
         ours = os.path.samestat(os.fstat(handle), os.stat(path)) # and was not removed
     except (BlockingIOError, FileNotFoundError): pass

@@ -131,7 +131,8 @@ def judge(
         elif procedure.nested:
             found = dict(candidate_p_value=procedure.p_values(text, candidate)[0])
     if found: found["candidate_p_value"] = float(f"{found['candidate_p_value']:.6g}")
-    return found, [str(w.message) for w in said]
+    ours = (w for w in said if w.category is UserWarning) # none of a library's
+    return found, [str(w.message) for w in ours]
 
 # %% ../../nbs/jobs/01_batch_functions.ipynb #237019ea
 def placed(found:dict, candidate:str, s:PredictionSet)->dict:

@@ -290,9 +290,10 @@ def interruptible(
 ):
     """Hold a folder for a run, and say how to go on where it is interrupted.
     `ValueError` for a folder of something else"""
-    there = [p.name for p in check_writable(folder).iterdir()]
-    odd = [name for name in there if not _made(name)]
-    if odd and MANIFEST not in there: raise ValueError(
+    found = [*check_writable(folder).iterdir()]
+    there, links = [p.name for p in found], [p.name for p in found if p.is_symlink()]
+    odd = links or [name for name in there if not _made(name)]
+    if links or odd and MANIFEST not in there: raise ValueError(
         f"{folder} has {min(odd)}, which no run wrote: choose another output")
     try:
         with only_one(folder, wait=False):

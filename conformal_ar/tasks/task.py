@@ -237,7 +237,7 @@ class AdditionsTask(Task):
     demo_procedures = {"level-sets": {}, "dynamic": {}, "subsets": {}}
     examples = {t: t for t in ("112+17=", "7854+9178=", "9999+11=")} # name to input
     title, label, app_coverage = "Sums", "A sum, such as 112+17=", 0.9
-    _sum = re.compile(r"\s*0*(\d+)\s*\+\s*0*(\d+)\s*=?\s*", re.ASCII) # 007 is 7
+    _sum = re.compile(r"\s*0*([1-9]\d*|0)\s*\+\s*0*([1-9]\d*|0)\s*(=\s*)?", re.A) # 007
 
     @cache
     def pool(self):
@@ -251,7 +251,7 @@ class AdditionsTask(Task):
         found = self._sum.fullmatch(x.text)
         if not found: raise ValueError("not a sum of two numbers, such as 112+17=")
         from conformal_ar.tasks.additions import SIZES
-        a, b = found.groups()
+        a, b = found[1], found[2]
         text, (m, n) = f"{a}+{b}=", sorted((len(a), len(b)))
         odd = n > 2 and (m, n) not in SIZES # small sums are drawn, all of them
         if model: # says what is odd
@@ -261,7 +261,7 @@ class AdditionsTask(Task):
             f"the generator draws no sums of {m} and {n} digits"]*odd
 
     def spell_target(self, typed, clean, target, **options): # +007 is 7
-        return re.sub(r"(?a)^\s*\+?0*(\d+)\s*$", r"\1", target)
+        return re.sub(r"(?a)^\s*\+?0*([1-9]\d*|0)\s*$", r"\1", target)
 
     def clean(self, model:"Autoregressor")->"Autoregressor":
         from conformal_ar.hf.masks import CleanInputs
