@@ -24,8 +24,8 @@ from fastcore.basics import patch
 
 from ..files.csv_jsonl import all_wrong, check_text, table_rows
 from ..files.whole_files import decimals, input_text, is_none, jsonable
-from ..procedures.saving import LOADABLE, calibration_file, own_fields, read_calibration, read_plain, read_scores, same_function, write_calibration
-from ..theory.checks import check_calibrated_groups, group_key, group_label, plain_text, read_judgement, warn_caller, warn_cells
+from ..procedures.saving import LOADABLE, calibration_file, entries_of, own_fields, read_calibration, read_found, read_plain, read_scores, same_function, write_calibration
+from ..theory.checks import check_calibrated_groups, check_count, group_key, group_label, plain_text, read_judgement, warn_caller, warn_cells
 from ..theory.conformal import split_threshold
 from ..theory.groups import group_rows, input_groups, shared_confidence
 from ..theory.guarantee import Guarantee, plan
@@ -411,6 +411,18 @@ class AnswerSet:
         more = ", or none of these"*self.none
         return f"AnswerSet({self.texts}{more}; {self.draws} draws)"
 
+# %% ../../nbs/answers/00_tables.ipynb #88b14b81
+def _check_settings(cls, group, kept):
+    "`ValueError` for settings of a file that no calibration of `cls` has"
+    draws, floors = kept.get("had") or [0, 0], kept.get("floors") or []
+    odd = [f for f in cls.functions if f != "loss" and kept.get(f) is not None]
+    odd += {kept.get("needs"), kept.get("abstain")} - {None, True, False}
+    if odd or not isinstance(group, str|None) or len(draws) != 2: raise ValueError(
+        f"no calibration has {[*odd, group, draws]!r:.80}")
+    for n in draws: check_count(n, "had", 0)
+    read_scores([kept.get("floor"), *floors])
+
+
 # %% ../../nbs/answers/00_tables.ipynb #88b14b82
 class AnswerCalibration:
     "What is calibrated on judged answers, and kept in a file"
@@ -443,22 +455,28 @@ class AnswerCalibration:
     ): # The calibration
         "Read a calibration; `ValueError` where it is another, or lacks a function"
         path, kept = calibration_file(folder), read_calibration(folder)
-        if kept["procedure"] != cls.__name__: raise ValueError(
-            f"{path} holds {kept['procedure']}, not {cls.__name__}")
+        if (kind := kept.get("procedure")) != cls.__name__: raise ValueError(
+            f"{path} holds {kind}, not {cls.__name__}")
         if model is not None: raise TypeError(f"{path} is of answers, without a model")
-        was = kept["settings"].get("group")
-        if "group" not in kept["functions"] and functions.get("group", was) != was:
-            raise ValueError(f"{path} has group={was!r}, not {functions['group']!r}")
-        if odd := functions.keys() - {"group", *cls.functions}: raise TypeError(
-            f"{path} takes no {', '.join(sorted(odd))}")
-        for name, f in kept["functions"].items():
-            if name in ("group", *cls.needed) or name in functions:
-                functions[name] = same_function(path, name, f, functions.get(name))
-        own = cls(**read_plain(kept["settings"]) | dict(group=was) | functions)
-        own.lost = {f: n for f, n in kept["functions"].items() if f not in functions}
-        own._found = {group_label(f["group"]): Level(
-            read_plain(f["threshold"]), Guarantee(**f["guarantee"]),
-            read_scores(f["scores"]), f.get("seen", ())) for f in kept["found"]}
+        with entries_of(path):
+            was, given = kept["settings"].get("group"), kept["functions"]
+            if "group" not in given and functions.get("group", was) != was:
+                raise ValueError(f"{path} has group={was!r}, not {functions['group']}")
+            if odd := functions.keys() - {"group", *cls.functions}: raise TypeError(
+                f"{path} takes no {', '.join(sorted(odd))}")
+            for name, f in given.items():
+                if name in ("group", *cls.needed) or name in functions:
+                    functions[name] = same_function(path, name, f, functions.get(name))
+            settings = read_plain(kept["settings"])
+            _check_settings(cls, was, settings)
+            own = cls(**settings | dict(group=was) | functions)
+            own.lost = {f: n for f, n in given.items() if f not in functions}
+            found, own._found = read_found(kept["found"], own.group is None), {}
+            for g, (f, guarantee, scores) in found.items():
+                t = None if settings.get("fdr") else float(read_plain(f["threshold"]))
+                n, low, high = f.get("seen") or (0, 0, 0)
+                read_scores([t, n + 0, low + 0, high + 0])
+                own._found[g] = Level(t, guarantee, scores, f.get("seen") or ())
         return own
 
     def __repr__(self):

@@ -455,7 +455,7 @@ def procedure_class(name, task):
 # %% ../../nbs/cli/00_command_line.ipynb #bcc10267
 def guarantee_text(guarantee):
     "A guarantee in words, as notebooks show it"
-    return guarantee._repr_markdown_().replace("**", "")
+    return guarantee._repr_markdown_(plain=True).replace("**", "")
 
 # %% ../../nbs/cli/00_command_line.ipynb #e507e825
 def task_of(calibration, noted, asked):

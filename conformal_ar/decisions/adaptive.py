@@ -17,10 +17,10 @@ from fastcore.basics import patch
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.pairs import input_hashes, pair_columns, read_pairs
 from ..procedures.procedure import ROW_OPTIONS, check_options, fill_empty, warn_endless
-from ..procedures.saving import BUILT, read_notes, read_scores, restored
+from ..procedures.saving import BUILT, calibration_file, entries_of, read_notes, read_scores, restored
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import Abstention, PredictionSet, prediction_sets
-from ..theory.checks import check_risk, check_scores, warn_caller
+from ..theory.checks import check_count, check_risk, check_scores, warn_caller
 from ..theory.conformal import split_threshold
 from ..theory.guarantee import Guarantee
 
@@ -238,7 +238,14 @@ def load(cls:AdaptiveLevelSets,
     "Go on where a stream was saved; `ValueError` where there is none"
     own = read_notes(folder, "AdaptiveLevelSets")
     sets = restored(ConformalLevelSets, folder, model, AdaptiveLevelSets, **functions)
-    new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
-    vars(new)["alpha"] = own.pop("alpha")
-    new.state = AdaptiveState(scores=read_scores(own.pop("scores")), **own)
+    with entries_of(calibration_file(folder)):
+        new = cls(sets, step=own.pop("step"), decay=own.pop("decay"))
+        vars(new)["alpha"] = float(check_risk(own.pop("alpha")))
+        new.state = AdaptiveState(scores=read_scores(own.pop("scores")), **own)
+        level, scores, *counts = new.state
+        for count in counts: check_count(count, "a count", 0)
+        n = len(scores)
+        if not -1 <= level <= 2 or n != sets.guarantee.n_cal: raise ValueError(
+            f"level {level!r:.20}, with {n} scores, is of no stream")
     return new
+

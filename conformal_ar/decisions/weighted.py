@@ -17,7 +17,7 @@ from fastcore.basics import patch
 from .adaptive import own_level_sets, sets_at
 from ..procedures.levelsets import ConformalLevelSets
 from ..procedures.procedure import checked_pairs
-from ..procedures.saving import BUILT, Calibrated, function_name, read_notes, read_scores, restored, same_function
+from ..procedures.saving import BUILT, Calibrated, calibration_file, entries_of, function_name, read_notes, read_scores, restored, same_function
 from ..search.autoregressive import Autoregressor, check_inputs
 from ..search.sets import PredictionSet
 from ..theory.checks import check_risk, warn_caller
@@ -240,9 +240,13 @@ def load(cls:WeightedLevelSets,
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
     own = read_notes(folder, "WeightedLevelSets")
-    function = same_function(folder, "function", own["function"], function)
-    c = own["coefficients"]
+    with entries_of(calibration_file(folder)):
+        function = same_function(folder, "function", own["function"], function)
+        scores, weights = map(read_scores, (own["scores"], own["weights"]))
+        if (c := own["coefficients"]) is not None: read_scores(c)
+        if len(scores) != len(weights) or not len(weights) or min(weights) < 0:
+            raise ValueError(f"{len(scores)} scores have {len(weights)} weights")
     sets = restored(ConformalLevelSets, folder, model, WeightedLevelSets, False,
                     **functions)
     new = cls(sets, function if c is None else DensityRatio(function, c))
-    return new._weighted(read_scores(own["scores"]), np.array(own["weights"]))
+    return new._weighted(scores, weights)

@@ -529,6 +529,8 @@ def _named_code(says, of=None):
         return next(filter(None, found), None)
     return (of, says) if of and "/" in str(says) else None
 
+
+# %% ../../nbs/hf/01_adapter.ipynb #8ead0003
 def check_no_code(folder:str|Path, options:dict): # Of from_pretrained
     "`OSError` where config.json, of a `folder` or hub id, or of its base, names code"
     asked, places = {k: options[k] for k in WHERE if k in options}, [folder]

@@ -20,7 +20,7 @@ from fastcore.basics import patch
 from ..files.csv_jsonl import columns_of, rows_of, warn_glued
 from .equivalence import canonical_form
 from ..search.autoregressive import Autoregressor, Defaults, check_ids, check_inputs, input_length, optional, stepwise_scores, take, target_lengths
-from ..theory.checks import check_columns, check_one_table, names_of, warn_caller, warn_cells
+from ..theory.checks import check_bool, check_columns, check_one_table, names_of, warn_caller, warn_cells
 
 # %% ../../nbs/procedures/00_pairs.ipynb #f6e2f77e
 def pair_columns(
@@ -445,8 +445,11 @@ def read(cls:Probe,
     ids = torch.from_numpy(np.array(fields["ids"], np.int64))
     scores = [[-np.inf if s is None else s for s in row] for row in fields["scores"]]
     scores = torch.from_numpy(np.array(scores, np.float64))
-    new = cls(inputs, ids, fields["texts"], scores, fields["rounding"],
-              fields.get("encoded", False))
+    rounding, encoded = fields["rounding"], fields.get("encoded", False)
+    if not 0 <= rounding <= MOST_ROUNDING or not len(ids): raise ValueError(
+        f"probe pairs are {len(ids)}, with a rounding of {rounding!r:.20}")
+    new = cls(inputs, ids, fields["texts"], scores, rounding,
+              check_bool(encoded, "encoded"))
     new.said = fields.get("said", {})
     return new
 

@@ -25,7 +25,7 @@ from .equivalence import merge_equivalent
 from .evaluation import evaluate_sets
 from .pairs import Pairs, Probe, check_unchanged, input_hashes, join_pairs, read_pairs, warn_known, warn_order, warn_repeated, warn_respelt, warn_unheld
 from .risk_control import evaluate_losses, fit_losses, pair_losses
-from .saving import LOADABLE, Calibrated, built_class, calibration_file, fit_again, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
+from .saving import LOADABLE, Calibrated, built_class, calibration_file, entries_of, fit_again, function_name, is_shipped, read_calibration, restored, saved_class, saved_fields, write_calibration
 from ..search.autoregressive import Autoregressor, check_inputs, optional, take, target_lengths
 from ..search.beams import most_probable
 from ..search.score_checks import check_adapter
@@ -687,10 +687,10 @@ def load(
     """Load a procedure, AdaptiveLevelSets, WeightedLevelSets, or one of answers.
     `ValueError` if it is corrupt, or of another model"""
     if is_shipped(folder): return ModelCalibration.load(folder, model, **options)
-    kept = read_calibration(folder)
-    kind = built_class(kept) or saved_class(kept)
+    path, kept = calibration_file(folder), read_calibration(folder)
+    with entries_of(path): kind = built_class(kept) or saved_class(kept)
     if kind is None: raise ValueError(
-        f"{calibration_file(folder)} holds {kept['procedure']!r:.60}, which is not "
+        f"{path} holds {kept.get('procedure')!r:.60}, which is not "
         "known: import the module that defines it first")
     return kind.load(folder, model, **options)
 

@@ -13,6 +13,7 @@ __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'BUILT', 'UNIT', 'Calibrated', 'calibra
 import json
 import re
 import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -27,7 +28,7 @@ import numpy as np
 
 from .. import own_object
 from ..files.whole_files import check_pointer, version_of, write_text
-from ..theory.checks import warn_caller
+from ..theory.checks import check_count, warn_caller
 from ..theory.groups import by_length, group_key, group_label
 from ..theory.guarantee import Guarantee
 
@@ -43,7 +44,7 @@ class Calibrated(NamedTuple):
     def all_scores(self):
         "[n_cal] rising; −∞ for targets that no set can hold"
         lost = self.guarantee.n_cal - len(self.scores)
-        return np.append([-np.inf]*lost, self.scores)
+        return np.append(np.full(lost, -np.inf), self.scores)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
 FILE, FORMAT = "conformal.json", 6 # of the file
@@ -82,6 +83,35 @@ def plain(value:Any)->Any:
     if isinstance(value, (np.ndarray, np.generic)): return plain(value.tolist())
     return str(value) if isinstance(value, float) and np.isinf(value) else value
 
+# %% ../../nbs/procedures/08_saving.ipynb #0ddfields
+ODD = TypeError, LookupError, AttributeError, ArithmeticError, RecursionError
+KINDS:dict[str, Any] = dict(
+    procedure=str, module=str, settings=dict, functions=dict, found=list, notes=dict,
+    versions=dict) # of the fields that a file has
+
+@contextmanager
+def entries_of(path:Path):
+    "What odd entries of the file `path` raise becomes a `ValueError` that names it"
+    try: yield
+    except (ValueError, *ODD) as e:
+        if str(path) in str(e): raise
+        why = f"it lacks {e}" if isinstance(e, KeyError) else str(e) or type(e).__name__
+        raise ValueError(f"{path} is damaged, or was changed by hand: {why:.300}; "
+                         "calibrate again and save") from e
+
+
+# %% ../../nbs/procedures/08_saving.ipynb #0ddfieldt
+def _once(pairs):
+    "A dictionary of JSON, whose keys stand once"
+    if len(found := dict(pairs)) < len(pairs): raise ValueError("a key stands twice")
+    return found
+
+def _constant(name):
+    "An infinity, which files of before have; NaN is no number"
+    if name == "NaN": raise ValueError("it holds NaN")
+    return float(name)
+
+
 # %% ../../nbs/procedures/08_saving.ipynb #bffa5608
 def _parsed(path):
     "What a file holds; `ValueError` unless it is whole and of this format"
@@ -90,14 +120,15 @@ def _parsed(path):
         f"{path} is corrupt; calibrate again and save" if path.name == FILE else
         f"{path} is no calibration, or a damaged one: give the folder of one")
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"),
+                          object_pairs_hook=_once, parse_constant=_constant)
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise corrupt from None
+        whole &= all(isinstance(data.get(k, o()), o) for k, o in KINDS.items())
+    except (ValueError, *ODD): raise corrupt from None
     if form not in (5, FORMAT):
         advice = "update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"
         raise ValueError(
-            f"{path} has format {form}; this version reads {FORMAT}: {advice}")
+            f"{path} has format {form!r:.20}; this version reads {FORMAT}: {advice}")
     if not whole: raise corrupt
     if "fingerprint" in data: data["notes"] = {
         _before.get(name, name) if isinstance(v, dict) and "scores" in v else name: v
@@ -122,7 +153,7 @@ def read_calibration(
     path = calibration_file(folder)
     if path.is_file():
         check_pointer(path)
-        return _parsed(path)
+        with entries_of(path): return _parsed(path)
     near = get_close_matches(str(folder), shipped_calibrations(), 1)
     mean = f": did you mean {near[0]!r}?" if near else ""
     if is_shipped(str(folder)): mean = (f", and {folder} of the package makes sets: "
@@ -236,19 +267,61 @@ def read_plain(value:Any)->Any:
     if isinstance(value, list): return [*map(read_plain, value)]
     if value in ("inf", "-inf"): return float(value)
     if not isinstance(value, dict): return value
-    if value.keys() == {"fraction"}: return Fraction(value["fraction"])
+    if value.keys() == {"fraction"}:
+        if not re.fullmatch(r"-?\d{1,999}(/\d{1,999})?", text := value["fraction"]):
+            raise ValueError(f"{text!r:.40} is no fraction") # as 1e999999999
+        return Fraction(text)
     return {k: read_plain(v) for k, v in value.items()}
 
 def read_scores(saved:list)->np.ndarray:
     "The scores `saved`; None, which files of before have, is −∞"
-    return np.array([-np.inf if s is None else s for s in saved], float)
+    if not isinstance(saved, list): raise TypeError(f"{saved!r:.40} are no scores")
+    found = [-np.inf if s is None else float(s) if s in ("inf", "-inf") else s
+             for s in saved]
+    for s in found:
+        if isinstance(s, bool) or not isinstance(s, int|float) or s != s:
+            raise ValueError(f"{s!r:.40} is no score")
+    return np.array(found, float)
 
-def _read_group(saved):
-    "Label and calibration of a saved group"
-    thresholds, scores = map(read_scores, (saved["thresholds"], saved["scores"]))
-    guarantee = Guarantee(**saved["guarantee"])
-    return group_label(saved["group"]), Calibrated(
-        thresholds, guarantee, saved["coverable"], scores)
+
+# %% ../../nbs/procedures/08_saving.ipynb #26f6cc76
+MOST = dict(max_len=10**5, width=10**4) # beyond what models write and beams hold
+MOST_PAIRS = 10**7 # whose scores fit into memory
+
+def read_found(groups:list, alone:bool)->dict: # Label to fields, guarantee and scores
+    """What a file holds of its `groups`, whatever was calibrated; `alone`: of one,
+    without a label. `ValueError` for more scores than pairs, and a label twice"""
+    read = {}
+    for saved in groups:
+        guarantee = Guarantee(**saved["guarantee"])
+        scores, n = np.sort(read_scores(saved["scores"])), guarantee.n_cal
+        wrong = guarantee.kind == "fdr" and len(scores) != guarantee.k # are kept, all
+        if wrong or len(scores) > n or n > MOST_PAIRS: raise ValueError(
+            f"{len(scores)} scores of {n} pairs")
+        read[group_label(saved["group"])] = saved, guarantee, scores
+    if not read or len(read) < len(groups) or alone and [*read] != [None]:
+        raise ValueError(f"the groups {[*read]!r:.60} are not those of its settings")
+    return read
+
+
+# %% ../../nbs/procedures/08_saving.ipynb #26f6cc77
+def _calibrated(cp, groups, again):
+    "Label to Calibrated of a file; `ValueError` for what no calibration finds"
+    of_search = type(cp).__module__.startswith("conformal_ar.procedures.")
+    most = 0.1 if of_search else np.inf # log-probabilities are at most 0, and rounded
+    found = read_found(groups, cp.group is None)
+    for label, (saved, guarantee, scores) in found.items():
+        thresholds, n = read_scores(saved["thresholds"]), guarantee.n_cal
+        there = check_count(saved["coverable"], "coverable", 0)
+        if len(thresholds) != getattr(cp, "steps", len(thresholds)): raise ValueError(
+            f"{len(thresholds)} thresholds stand for {cp.steps} steps")
+        if max([*thresholds, *scores], default=0) > most: raise ValueError(
+            "a threshold or score is no log-probability")
+        if there > n or again and there and not np.isfinite(scores).any():
+            raise ValueError(f"{there} of {n} pairs have no scores")
+        found[label] = Calibrated(thresholds, guarantee, there, scores)
+    return found
+
 
 # %% ../../nbs/procedures/08_saving.ipynb #7f74bf0e
 def _functions(path, kind, saved, options):
@@ -295,22 +368,29 @@ def restored(
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
-    kind = _check_kind(path, cls, data, built)
-    if data["fingerprint"] != fingerprint_of_model(model): raise ValueError(
-        f"{path} was calibrated with another model, tokenizer, rules or masks (or "
-        "another dtype), and its guarantee does not carry over: load that model, or "
-        "calibrate again")
-    settings = read_plain(data["settings"]) | _functions(path, kind, data, options)
-    cp, found = kind(model, **settings), dict(map(_read_group, data["found"]))
-    cp.probe = checked_probe(path, data["probe"], model)
-    if cp.probe: cp.probe.fingerprint = data["fingerprint"]
-    if data["known"] is not None:
-        cp.known = tuple(np.frombuffer(bytes.fromhex(data["known"]), "<u4").tolist())
-    with warnings.catch_warnings(): # calibrate gave them
-        warnings.simplefilter("ignore")
+    with entries_of(path):
+        kind = _check_kind(path, cls, data, built)
+        if data["fingerprint"] != fingerprint_of_model(model): raise ValueError(
+            f"{path} was calibrated with another model, tokenizer, rules or masks (or "
+            "another dtype), and its guarantee does not carry over: load that model, "
+            "or calibrate again")
+        settings = read_plain(data["settings"])
+        for name, v in settings.items():
+            most = MOST[name] if name in MOST else 2**63
+            if isinstance(v, int) and v > most: raise ValueError(
+                f"{name}={v!r:.20} is more than {most:,}")
+        cp = kind(model, **settings | _functions(path, kind, data, options))
         again = again and cp.nested and cp.alpha is not None
-        cp._found = fit_again(cp, found) if again else found
+        found = _calibrated(cp, data["found"], again)
+        cp.probe = checked_probe(path, data["probe"], model)
+        if cp.probe: cp.probe.fingerprint = data["fingerprint"]
+        if (known := data["known"]) is not None:
+            cp.known = tuple(np.frombuffer(bytes.fromhex(known), "<u4").tolist())
+        with warnings.catch_warnings(): # calibrate gave them
+            warnings.simplefilter("ignore")
+            cp._found = fit_again(cp, found) if again else found
     return cp
+
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
 def saved_class(
@@ -318,7 +398,7 @@ def saved_class(
     cls:type=object, # Or one that derives from it
 )->type|None: # None: there is none
     "The class that wrote a calibration; one of this package is known by its name"
-    name, module = data["procedure"], data.get("module", "")
+    name, module = data.get("procedure", ""), data.get("module", "")
     home = own_object(name, None) if module.startswith("conformal_ar.") else None
     alike = [o for o in LOADABLE if saved_name(o) == name and issubclass(o, cls)]
     own = [o for o in alike if o is home or o.__module__ == module]
@@ -330,6 +410,8 @@ def built_class(
     "The class that is built on a procedure: a note has its name, and what it keeps"
     notes = data["notes"] if "fingerprint" in data else {} # without one: of answers
     named = [name for name, note in notes.items() if isinstance(note, dict)]
+    for name in _before.values():
+        if notes.get(name, 0) is None: raise ValueError(f"its note {name} is empty")
     for name in {*named} & {*_before.values()}: own_object(name) # defined from now
     return next((o for o in BUILT if o.__name__ in named), None)
 
@@ -354,14 +436,16 @@ def is_shipped(name:str|Path)->bool:
 # %% ../../nbs/procedures/08_saving.ipynb #a75bf020
 def model_notes(folder:str)->dict: # Model, task, canonicalize, or None; and more
     "What was noted of the model of a calibration: its `folder`, or its file"
-    kept = read_calibration(folder)
-    if "canonicalize" not in kept: raise ValueError(
-        f"{calibration_file(folder)} is of answers: use conformal-ar answers apply")
-    notes = kept["notes"]
-    return dict(model=notes.get("model"), task=notes.get("task"),
-                canonicalize=own_name(kept["canonicalize"]),
-                options=notes.get("options", []),
-                of_list=kept["settings"].get("fdr") is not None) # takes from it
+    path, kept = calibration_file(folder), read_calibration(folder)
+    with entries_of(path):
+        if "canonicalize" not in kept: raise ValueError(
+            f"{path} is of answers: use conformal-ar answers apply")
+        notes = kept["notes"]
+        return dict(model=notes.get("model"), task=notes.get("task"),
+                    canonicalize=own_name(kept["canonicalize"]),
+                    options=notes.get("options", []),
+                    of_list=kept["settings"].get("fdr") is not None) # takes from it
+
 
 # %% ../../nbs/procedures/08_saving.ipynb #c861fd08
 def read_notes(
@@ -369,9 +453,10 @@ def read_notes(
     name:str,        # Of these notes
 )->dict: # The notes
     "What a procedure kept under its name with a calibration; `ValueError` for nothing"
-    notes = read_calibration(folder)["notes"]
-    if name in notes: return read_plain(notes[name])
-    raise ValueError(f"{calibration_file(folder)} holds no {name} calibration")
+    path, notes = calibration_file(folder), read_calibration(folder)["notes"]
+    with entries_of(path):
+        if name in notes: return read_plain(notes[name])
+        raise ValueError(f"{path} holds no {name} calibration")
 
 # %% ../../nbs/procedures/08_saving.ipynb #4ea29d2d
 UNIT = 2**12 # parts of a nat: less than the margin against rounding in float32

@@ -7,8 +7,10 @@ __all__ = ['KINDS', 'Guarantee', 'rounded_down', 'clopper_pearson_lower', 'clopp
            'one_risk', 'pac_rank', 'Plan', 'plan', 'coverage_band']
 
 # %% ../../nbs/theory/03_guarantee.ipynb #a0e94f0e
+import re
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from html import escape
 from math import ceil, floor, log
 from typing import NamedTuple
 
@@ -16,7 +18,7 @@ import numpy as np
 import scipy
 from fastcore.basics import patch
 
-from .checks import check_count, check_guarantee, check_risk
+from .checks import check_bool, check_count, check_guarantee, check_risk
 from .conformal import conformal_rank
 
 # %% ../../nbs/theory/03_guarantee.ipynb #4a09226d
@@ -41,6 +43,8 @@ class Guarantee:
         check_guarantee(
             self.coverage, self.kind, n, k, self.confidence, self.population, KINDS,
             self.event)
+        if isinstance(self.coverage, bool): raise TypeError("coverage must be a number")
+        if self.selected not in (True, False): check_bool(self.selected, "selected")
         coverage, sure = float(self.coverage), self.confidence
         if sure is not None: sure = float(check_risk(sure, "confidence"))
         for f, value in dict(coverage=coverage, n_cal=n, k=k, confidence=sure).items():
@@ -84,9 +88,16 @@ def __repr__(self:Guarantee):
     return (f"Guarantee({what}, kind={self.kind!r}, "
             f"n_cal={self.n_cal}{more})")
 
+# %% ../../nbs/theory/03_guarantee.ipynb #4dc9553b
+def _shown(text):
+    "A `text` of a file as it stands there: no HTML, no links"
+    return re.sub(r"([\\`*_\[\]])", r"\\\1", escape(text, quote=False))
+
+
 # %% ../../nbs/theory/03_guarantee.ipynb #4dc9553a
 @patch
-def _repr_markdown_(self:Guarantee):
+def _repr_markdown_(self:Guarantee, plain=False):
+    shown = str if plain else _shown
     how = _meaning.get(self.kind, "")
     sure = self.confidence
     if self.kind == "post-hoc": how = ("on average over calibration sets, if a bound "
@@ -94,12 +105,13 @@ def _repr_markdown_(self:Guarantee):
     elif sure: how = f"with confidence {sure:g} over calibration sets"
     if sure and self.kind == "fdr": how += (", counting those by which none is "
                                             "taken as right")
-    whose = f", for {self.population}" if self.population else ""
+    whose = f", for {shown(self.population)}" if self.population else ""
     if self.selected: whose += ", where calibrations that were refused count as covered"
     least = rounded_down(self.coverage, 4)
-    what = (f"{self.event or 'A set contains the target'} with probability at least "
+    event = self.event and shown(self.event)
+    what = (f"{event or 'A set contains the target'} with probability at least "
             f"**{least:.4g}**")
-    if self.kind == "risk": what = (f"The expected {self.event or 'loss of a set'} is "
+    if self.kind == "risk": what = (f"The expected {event or 'loss of a set'} is "
                                     f"at most **{1 - least:.4g}**")
     if self.kind == "fdr": what = ("Among the answers taken" + " from a list"*(not sure)
         + f", the share of wrong ones is at most **{1 - least:.4g}**")
