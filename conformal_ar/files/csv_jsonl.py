@@ -136,8 +136,8 @@ def _constant(word): return None if word == "NaN" else float(word) # no JSON, bu
 def _number(digits):
     "A float; the text where that would be infinite or 0 in its place"
     found = float(digits)
-    nonzero = re.search("[1-9]", re.split("[eE]", digits)[0])
-    return digits if np.isinf(found) or not found and nonzero else found
+    lost = found in (np.inf, -np.inf) or not found and re.match("[^eE]*[1-9]", digits)
+    return digits if lost else found
 
 def _check_depth(line):
     "`RecursionError` where lists of JSON lie deeper within others than can be written"
