@@ -157,6 +157,8 @@ def cell_text(v):
     if several is not None: return _mixture(filter(None, map(cell_text, several)))
     if isinstance(v, dict): return f"{UNREAD}SMILES are needed, not {json.dumps(v):.60}"
     text = re.sub(_nothing, "", str(v or "").strip())
+    if (n := len(text)) > MOST_SMILES:
+        return f"{UNREAD}{n:,} characters, but at most {MOST_SMILES:,} are read"
     odd = re.match(r"<[\w.]+ object at 0x", text)
     return f"{UNREAD}{text!r:.60} is the name of an object of Python" if odd else text
 

@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from .. import own_procedures, procedure_options
-from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, scratch, shared_options, shortened, task_and_model, task_of, task_options, with_task_options, writable_folder
+from .command_line import TO, Model, ProcedureName, app, check_data, check_shares, check_there, cli_option, command_text, error_line, guarantee_text, load_model, max_len_for, noted_with, notice, notice_lines, one_level, opened_calibration, procedure_class, read_as, scratch, shared_options, shortened, task_and_model, task_of, task_options, tell, with_task_options, writable_folder
 from ..files.csv_jsonl import Input, all_wrong, named_as, read_columns, read_lines, row_input, unpack, unpacking
 from ..files.whole_files import check_file, only_one, write_results
 from ..procedures.saving import calibration_file
@@ -328,7 +328,7 @@ def calibrate(
     options = [o for o in reading if reading[o]]
     with only_one(output): # after an update
         _save_calibration(cp, output, model, task, options)
-    typer.echo(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")
+    tell(f"calibrated {cp}\n{guarantee_text(cp.guarantee)}\nsaved to {output}")
 
 # %% ../../nbs/cli/01_calibrate.ipynb #e7a1000a
 def _results(cp, ev, seconds):
@@ -376,4 +376,4 @@ def evaluate(ctx:typer.Context, given:SimpleNamespace, asked:list=[]):
     ev = cp.evaluate(inputs, targets, progress=True)
     row, said = _results(cp, ev, round(time.perf_counter() - start, 2))
     if results: write_results(results, [row], command_text(ctx))
-    typer.echo(said)
+    tell(said)

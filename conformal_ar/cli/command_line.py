@@ -10,6 +10,7 @@ import atexit
 import errno
 import os
 import pickle
+import re
 import shlex
 import shutil
 import sys
@@ -40,9 +41,15 @@ def error_line(e):
         return f"{e.filename}: {e.strerror}"
     return " ".join(str(e).split()) or type(e).__name__
 
+_steering = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+def tell(text, **how):
+    "Write a text for a terminal, what would steer it or turn letters round escaped"
+    typer.echo(_steering.sub(lambda m: ascii(m[0])[1:-1], printable(text)), **how)
+
 def notice(message):
     with suppress(OSError): # nobody may read what is said
-        typer.echo(printable(f"conformal-ar: {message}"), err=True)
+        tell(f"conformal-ar: {message}", err=True)
 
 def shortened(text, most=120):
     return text if len(text) <= most else text[:most - 1] + "…"
@@ -295,7 +302,11 @@ def writable_folder(ctx, folder):
         with suppress(OSError):
             for p in new: p.rmdir()
     ctx.call_on_close(tidy)
-    return check_writable(folder)
+    file = calibration_file(check_writable(folder))
+    if file.is_symlink() and file.resolve().parent != Path(folder).resolve():
+        raise ValueError(f"{file} is a link that leads out of its folder, and is not "
+                         "written: remove it, or choose another folder")
+    return Path(folder)
 
 # %% ../../nbs/cli/00_command_line.ipynb #0b7e8760
 def check_device(device):

@@ -23,7 +23,7 @@ import typer
 
 from .. import own_procedures
 from .calibrate import check_used_options, pairs_of_file, task_rows
-from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, unchanged, with_task_options, writable_folder
+from .command_line import TO, TaskName, app, check_device, check_shares, check_there, cli_option, command_text, explain_error, load_calibration, load_model, noted_with, notice, procedure_class, read_as, shared_options, shortened, task_of, tell, unchanged, with_task_options, writable_folder
 from ..files.whole_files import check_file, only_one, plot_coverage, save_figure, write_results
 from ..procedures.saving import calibration_file, is_shipped, read_calibration
 from ..tasks.task import TASKS, task_named
@@ -159,7 +159,7 @@ def demo(
     first = sorted(range(len(test)), key=lambda i: not len(sets[i]))[:5]
     form = level.canonicalize or str
     examples = [_example(sets[i], form(test.targets[i])) for i in first]
-    typer.echo("\n".join(["", _table(rows), "", _chance(level.guarantee, sizes[1]), "",
+    tell("\n".join(["", _table(rows), "", _chance(level.guarantee, sizes[1]), "",
         f"Some level sets at a coverage of {level.coverage:g}:", *examples, "",
         f"results.json and coverage.png are in {output}"]))
 
@@ -249,7 +249,7 @@ def update(
         if new:
             new[0].save(str(output), new[1])
             said += f"saved to {output}"
-    typer.echo(said)
+    tell(said)
 
 # %% ../../nbs/cli/04_entry_point.ipynb #583b6af5
 TrainTask = Annotated[TaskName, typer.Argument(help="What to learn.")]
@@ -278,7 +278,7 @@ def train(
     output = writable_folder(ctx, output or Path("runs")/f"{task.name}-{preset}")
     minutes = float("inf") if minutes is None else minutes
     model = task.train(preset, output, not restart, given.seed, device, minutes)
-    typer.echo(f"trained; use it with --model {model}")
+    tell(f"trained; use it with --model {model}")
 
 # %% ../../nbs/cli/04_entry_point.ipynb #e0cbccb7
 Port = Annotated[int|None, cli_option("Port of this machine; the first free one from "

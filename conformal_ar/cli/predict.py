@@ -24,7 +24,7 @@ from ..answers.samples import RULES, SampledSets
 from ..answers.tables import AnswerTable, read_answers
 from ..answers.taking import Selection
 from .calibrate import NoInput, begins, inputs_of_rows, open_inputs, refuse_columns, say_left_out, say_replaced, sorted_inputs
-from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, unchanged, with_task_options, writable_folder
+from .command_line import TO, Choice, OneLineErrors, app, check_shares, check_there, cli_option, guarantee_text, names_with, noted_with, notice, one_level, opened_calibration, read_as, shared_options, stdin, stdout, task_of, tell, unchanged, with_task_options, writable_folder
 from ..files.csv_jsonl import FORMATS, TABLES, Input, csv_text, jsonl_text, suffix_of
 from ..files.whole_files import check_file, is_stream, jsonable, whole_file, write_text
 from ..jobs.file_blocks import interruptible, own_columns, read_blocks, remove_blocks, sets_csv
@@ -101,7 +101,8 @@ def _write(records, output, task, blocks=None):
     "Write what `records()` gives, one after another, to a file or the terminal"
     texts = set_texts(records, _suffix(output), task)
     if output is None:
-        for text in texts: typer.echo(text, nl=False)
+        say = tell if sys.stdout.isatty() else typer.echo
+        for text in texts: say(text, nl=False)
         return
     code = _encoding(output, blocks)
     with whole_file(output) as tmp, open(tmp, "w", encoding=code, newline="") as file:
@@ -315,8 +316,8 @@ def answers_calibrate(
     made = kind(**given).calibrate(data, names=names)
     with say_replaced(output): made.save(output, dict(columns=names))
     for label, g in made.guarantees.items():
-        typer.echo(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
-    typer.echo(f"saved to {output}")
+        tell(f"{label}: "*(len(made.guarantees) > 1) + guarantee_text(g))
+    tell(f"saved to {output}")
 
 # %% ../../nbs/cli/02_predict.ipynb #b53b0453
 def applied_rows(
@@ -378,4 +379,4 @@ def answers_apply(
         write_text(output, csv_text(plain, delimiter=sep) if sep else jsonl_text(plain))
         said += f"; written to {output}"
     else: said += "; --output FILE writes them"
-    typer.echo(said)
+    tell(said)
