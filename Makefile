@@ -89,7 +89,7 @@ clean:                   ## remove the environment and everything that was built
 	rm -rf .venv build dist *.egg-info _docs _proc node_modules
 
 node_modules:            # RDKit for the field on the front page, and axe to check it; both go without where there is no npm
-	-npm install --no-save --no-package-lock --no-audit --no-fund --silent --fetch-retries=0 \
+	-npm install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent --fetch-retries=0 \
 	  @rdkit/rdkit@$(shell sed -n 's/^rdkit==//p' constraints.txt) axe-core@4.14.1
 
 # Stamps: each is redone when what it depends on has changed.

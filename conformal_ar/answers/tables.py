@@ -474,8 +474,7 @@ class AnswerCalibration:
             found, own._found = read_found(kept["found"], own.group is None), {}
             for g, (f, guarantee, scores) in found.items():
                 t = None if settings.get("fdr") else float(read_plain(f["threshold"]))
-                n, low, high = f.get("seen") or (0, 0, 0)
-                read_scores([t, n + 0, low + 0, high + 0])
+                read_scores([t, *np.add(f.get("seen") or [0]*3, 0.).reshape(3)])
                 own._found[g] = Level(t, guarantee, scores, f.get("seen") or ())
         return own
 

@@ -6,10 +6,13 @@
 __all__ = ['build', 'serve']
 
 # %% ../../nbs/cli/06_app_page.ipynb #bb9b56b6
+import atexit
 import html
 import json
 import os
+import shutil
 import sys
+import tempfile
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -32,6 +35,9 @@ from ..tasks.task import TASKS, Task
 def _import_gradio():
     "Gradio, without its analytics; an error that says how to install it"
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    if not os.environ.get("GRADIO_TEMP_DIR"): # /tmp/gradio is read by all accounts
+        os.environ["GRADIO_TEMP_DIR"] = own = tempfile.mkdtemp(prefix="conformal_ar")
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
     try:
         import gradio
         from gradio import queueing, routes

@@ -427,13 +427,15 @@ def noted_task(noted):
 def load_calibration(folder, noted, model, device, task=None):
     "A saved calibration, of any procedure, on its model; and the task"
     from conformal_ar.procedures.procedure import load
-    task = task or noted_task(noted)
+    task, asked = task or noted_task(noted), not model
     if not (model := model or noted["model"]): raise ValueError(
         f"{folder} does not say which model it was made with: give --model (in the "
         "application the folder of its model), or save it with notes=dict(model=...)")
     if PureWindowsPath(model).anchor and not Path(model).exists(): raise ValueError(
         f"no model '{model}', which is noted with {folder}: give --model where it "
         "stands now")
+    if asked and model not in TASKS and not Path(model).exists(): notice(
+        f"{folder} names the model {model}, which is asked of the Hugging Face hub")
     ar = load_model(model, device)
     return load(folder, ar, canonicalize=task.forms[0]), task
 
