@@ -549,16 +549,13 @@ def jsonl_text(rows:list)->str:
     return "".join(printable(line(r)) + "\n" for r in rows)
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987e
-_number_form = r"(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?" # without a sign
-_starts = re.compile( # of formulas: as a field, or where another program divides it
-    fr"^(?=[=+\-@\t\r＝＋－＠])|(?<=[;\t\r\n])(?=[=@＝＠]|[+\-＋－](?!\s|"
-    fr"({_number_form})([;\t\r\n]|$)))", re.I)
+_number_form = r"[+-]((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?)"
 
 def _field(v):
     "A value as a field of CSV, which no spreadsheet takes for a formula"
     if isinstance(v, (dict, list, bool)): return json.dumps(v)
-    number = not isinstance(v, str) or re.fullmatch(f"[+-]({_number_form})", v, re.I)
-    return v if number else _starts.sub("'", v)
+    if not isinstance(v, str) or v[:1] not in tuple("=+-@\t\r＝＋－＠"): return v
+    return v if re.fullmatch(_number_form, v, re.I) else f"'{v}"
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #f292987f
 def csv_text(
