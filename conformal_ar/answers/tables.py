@@ -422,7 +422,6 @@ def _check_settings(cls, group, kept):
     for n in draws: check_count(n, "had", 0)
     read_scores([kept.get("floor"), *floors])
 
-
 # %% ../../nbs/answers/00_tables.ipynb #88b14b82
 class AnswerCalibration:
     "What is calibrated on judged answers, and kept in a file"

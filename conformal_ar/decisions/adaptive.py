@@ -248,4 +248,3 @@ def load(cls:AdaptiveLevelSets,
         if not -1 <= level <= 2 or n != sets.guarantee.n_cal: raise ValueError(
             f"level {level!r:.20}, with {n} scores, is of no stream")
     return new
-

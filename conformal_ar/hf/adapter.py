@@ -529,7 +529,6 @@ def _named_code(says, of=None):
         return next(filter(None, found), None)
     return (of, says) if of and "/" in str(says) else None
 
-
 # %% ../../nbs/hf/01_adapter.ipynb #8ead0003
 def check_no_code(folder:str|Path, options:dict): # Of from_pretrained
     "`OSError` where config.json, of a `folder` or hub id, or of its base, names code"
@@ -543,7 +542,6 @@ def check_no_code(folder:str|Path, options:dict): # Of from_pretrained
             f"{place}: its configuration says {found[0]}={found[1]!r:.80}, which is "
             "code of the hub that would run: remove that entry, or, if you trust the "
             "code, set trust_remote_code=True")
-
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dd
 @patch(cls_method=True)

@@ -99,7 +99,6 @@ def entries_of(path:Path):
         raise ValueError(f"{path} is damaged, or was changed by hand: {why:.300}; "
                          "calibrate again and save") from e
 
-
 # %% ../../nbs/procedures/08_saving.ipynb #0ddfieldt
 def _once(pairs):
     "A dictionary of JSON, whose keys stand once"
@@ -110,7 +109,6 @@ def _constant(name):
     "An infinity, which files of before have; NaN is no number"
     if name == "NaN": raise ValueError("it holds NaN")
     return float(name)
-
 
 # %% ../../nbs/procedures/08_saving.ipynb #bffa5608
 def _parsed(path):
@@ -283,7 +281,6 @@ def read_scores(saved:list)->np.ndarray:
             raise ValueError(f"{s!r:.40} is no score")
     return np.array(found, float)
 
-
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc76
 MOST = dict(max_len=10**5, width=10**4) # beyond what models write and beams hold
 MOST_PAIRS = 10**7 # whose scores fit into memory
@@ -303,12 +300,11 @@ def read_found(groups:list, alone:bool)->dict: # Label to fields, guarantee and 
         raise ValueError(f"the groups {[*read]!r:.60} are not those of its settings")
     return read
 
-
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc77
 def _calibrated(cp, groups, again):
     "Label to Calibrated of a file; `ValueError` for what no calibration finds"
     of_search = type(cp).__module__.startswith("conformal_ar.procedures.")
-    most = 0.1 if of_search else np.inf # log-probabilities are at most 0, and rounded
+    most = 1e-3*cp.max_len if of_search else np.inf # as calibrate_scores allows
     found = read_found(groups, cp.group is None)
     for label, (saved, guarantee, scores) in found.items():
         thresholds, n = read_scores(saved["thresholds"]), guarantee.n_cal
@@ -321,7 +317,6 @@ def _calibrated(cp, groups, again):
             raise ValueError(f"{there} of {n} pairs have no scores")
         found[label] = Calibrated(thresholds, guarantee, there, scores)
     return found
-
 
 # %% ../../nbs/procedures/08_saving.ipynb #7f74bf0e
 def _functions(path, kind, saved, options):
@@ -391,7 +386,6 @@ def restored(
             cp._found = fit_again(cp, found) if again else found
     return cp
 
-
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
 def saved_class(
     data:dict,       # What a file holds
@@ -445,7 +439,6 @@ def model_notes(folder:str)->dict: # Model, task, canonicalize, or None; and mor
                     canonicalize=own_name(kept["canonicalize"]),
                     options=notes.get("options", []),
                     of_list=kept["settings"].get("fdr") is not None) # takes from it
-
 
 # %% ../../nbs/procedures/08_saving.ipynb #c861fd08
 def read_notes(

@@ -93,7 +93,6 @@ def _shown(text):
     "A `text` of a file as it stands there: no HTML, no links"
     return re.sub(r"([\\`*_\[\]])", r"\\\1", escape(text, quote=False))
 
-
 # %% ../../nbs/theory/03_guarantee.ipynb #4dc9553a
 @patch
 def _repr_markdown_(self:Guarantee, plain=False):
