@@ -206,13 +206,14 @@ def joint_threshold(
     tuning, testing = ([s.of(np.flatnonzero(r)) for s in losses]
                        for r in (apart, ~apart))
     at = np.concatenate([s.at for s in tuning])
-    if not len(at) or apart.all(): return -np.inf, 0
+    n = int((~apart).sum())
+    if not len(at) or not n: return -np.inf, n
     grid = np.unique(np.quantile(at, np.linspace(0, 1, 100), method="inverted_cdf"))
     def tables(some):
         found = [np.array([losses_at(s, t) for t in grid]).T for s in some]
         return [1 - f if r else f for f, r in zip(found, rising)]
     passed = learn_then_test(tables(testing), tables(tuning), risks, confidence)
-    return grid[passed].max(initial=-np.inf), int((~apart).sum())
+    return grid[passed].max(initial=-np.inf), n
 
 # %% ../../nbs/procedures/16_risk_control.ipynb #a1c00027
 NONE_PASSES = "no threshold passes the tests of {} {}: ask for less, or take more"
@@ -381,5 +382,6 @@ def _fit_group(cp, best, losses, groups):
         warn_caller(f"{said}. As it is, every set holds everything: an abstention")
     known = Guarantee(1 - risk, "risk", n, 0, cp.confidence, event=event,
                       selected=refuses)
+    if n < len(best): best = best[~set_apart(len(best))] # those that tested
     kept = np.sort(best[np.isfinite(best)])
     return Calibrated(np.array([t]), known, len(kept), kept)
