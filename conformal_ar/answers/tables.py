@@ -420,7 +420,7 @@ def _check_settings(cls, group, kept):
     if odd or not isinstance(group, str|None) or len(draws) != 2: raise ValueError(
         f"no calibration has {[*odd, group, draws]!r:.80}")
     for n in draws: check_count(n, "had", 0)
-    read_scores([kept.get("floor"), *floors])
+    read_scores([*map(float, [kept.get("floor") or 0, *floors])])
 
 # %% ../../nbs/answers/00_tables.ipynb #88b14b82
 class AnswerCalibration:

@@ -262,7 +262,7 @@ def unused_columns(x:Input, judged:list=())->list: # Notes
     if taken and (odd := _short_cells(cells)) and not read_names(x.text)[1]:
         notes += [f"read as SMILES: {v} in {c!r}" for c, v in odd.items()]
     for c, v in x.columns.items():
-        if c in told: continue
+        if c in told or len(str(v)) > MOST_SMILES: continue
         v = re.sub(_arrow, " . ", str(v) if isinstance(v, dict) else cell_text(v))
         new, short, named, more = _new_words(v, used)
         if c != "name": short = [w for w in short if len(w) > 1] # a grade, a group

@@ -240,8 +240,8 @@ def load(cls:WeightedLevelSets,
 )->WeightedLevelSets: # Calibrated
     "Load weighted sets; `ValueError` where there are none, or of another function"
     own = read_notes(folder, "WeightedLevelSets")
-    with entries_of(calibration_file(folder)):
-        function = same_function(folder, "function", own["function"], function)
+    with entries_of(path := calibration_file(folder)):
+        function = same_function(path, "function", own["function"], function)
         scores, weights = map(read_scores, (own["scores"], own["weights"]))
         if (c := own["coefficients"]) is not None: read_scores(c)
         if len(scores) != len(weights) or not len(weights) or min(weights) < 0:

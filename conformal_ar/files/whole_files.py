@@ -136,11 +136,14 @@ def _lock(handle):
     except PermissionError: raise BlockingIOError from None
 
 # %% ../../nbs/files/00_whole_files.ipynb #1bd1d99a
-def _locked(path):
+def _locked(path, again=True):
     "The number of our open and locked file; None where another run has it"
     how, ours = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), False # no link of a stranger
     try: handle = os.open(path, how | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileExistsError: handle = os.open(path, how)
+    except FileExistsError:
+        try: handle = os.open(path, how)
+        except FileNotFoundError: # another run has let it go just now
+            return _locked(path, False) if again else None
     else:
         with suppress(OSError, AttributeError): # a group; Windows has none
             os.fchmod(handle, path.parent.stat().st_mode & 0o666)

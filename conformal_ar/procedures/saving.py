@@ -13,7 +13,7 @@ __all__ = ['FILE', 'FORMAT', 'LOADABLE', 'BUILT', 'UNIT', 'Calibrated', 'calibra
 import json
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -43,7 +43,7 @@ class Calibrated(NamedTuple):
     @property
     def all_scores(self):
         "[n_cal] rising; −∞ for targets that no set can hold"
-        lost = self.guarantee.n_cal - len(self.scores)
+        lost = max(0, self.guarantee.n_cal - len(self.scores))
         return np.append(np.full(lost, -np.inf), self.scores)
 
 # %% ../../nbs/procedures/08_saving.ipynb #fa4d80b3
@@ -282,7 +282,7 @@ def read_scores(saved:list)->np.ndarray:
     return np.array(found, float)
 
 # %% ../../nbs/procedures/08_saving.ipynb #26f6cc76
-MOST = dict(max_len=10**5, width=10**4) # beyond what models write and beams hold
+MOST = dict(max_len=10**6, width=10**6) # beyond what models write and beams hold
 MOST_PAIRS = 10**7 # whose scores fit into memory
 
 def read_found(groups:list, alone:bool)->dict: # Label to fields, guarantee and scores
@@ -292,6 +292,7 @@ def read_found(groups:list, alone:bool)->dict: # Label to fields, guarantee and 
     for saved in groups:
         guarantee = Guarantee(**saved["guarantee"])
         scores, n = np.sort(read_scores(saved["scores"])), guarantee.n_cal
+        if guarantee.kind == "risk" and len(scores) > n: scores = scores[:0] # of before
         wrong = guarantee.kind == "fdr" and len(scores) != guarantee.k # are kept, all
         if wrong or len(scores) > n or n > MOST_PAIRS: raise ValueError(
             f"{len(scores)} scores of {n} pairs")
@@ -309,7 +310,8 @@ def _calibrated(cp, groups, again):
     for label, (saved, guarantee, scores) in found.items():
         thresholds, n = read_scores(saved["thresholds"]), guarantee.n_cal
         there = check_count(saved["coverable"], "coverable", 0)
-        if len(thresholds) != getattr(cp, "steps", len(thresholds)): raise ValueError(
+        if guarantee.kind == "risk": there = min(there, n)
+        if of_search and len(thresholds) != cp.steps: raise ValueError(
             f"{len(thresholds)} thresholds stand for {cp.steps} steps")
         if max([*thresholds, *scores], default=0) > most: raise ValueError(
             "a threshold or score is no log-probability")
@@ -363,9 +365,10 @@ def restored(
     path, data = calibration_file(folder), read_calibration(folder)
     if model is None:
         raise TypeError(f"{path} needs the model that it was calibrated with")
+    now = fingerprint_of_model(model)
     with entries_of(path):
         kind = _check_kind(path, cls, data, built)
-        if data["fingerprint"] != fingerprint_of_model(model): raise ValueError(
+        if data["fingerprint"] != now: raise ValueError(
             f"{path} was calibrated with another model, tokenizer, rules or masks (or "
             "another dtype), and its guarantee does not carry over: load that model, "
             "or calibrate again")
@@ -374,16 +377,20 @@ def restored(
             most = MOST[name] if name in MOST else 2**63
             if isinstance(v, int) and v > most: raise ValueError(
                 f"{name}={v!r:.20} is more than {most:,}")
-        cp = kind(model, **settings | _functions(path, kind, data, options))
+        settings |= _functions(path, kind, data, options)
+    ours = kind.__module__.startswith("conformal_ar.")
+    with entries_of(path) if ours else nullcontext(): cp = kind(model, **settings)
+    with entries_of(path):
         again = again and cp.nested and cp.alpha is not None
-        found = _calibrated(cp, data["found"], again)
-        cp.probe = checked_probe(path, data["probe"], model)
-        if cp.probe: cp.probe.fingerprint = data["fingerprint"]
-        if (known := data["known"]) is not None:
-            cp.known = tuple(np.frombuffer(bytes.fromhex(known), "<u4").tolist())
-        with warnings.catch_warnings(): # calibrate gave them
-            warnings.simplefilter("ignore")
-            cp._found = fit_again(cp, found) if again else found
+        found, known = _calibrated(cp, data["found"], again), data["known"]
+        probe = checked_probe(path, data["probe"], model)
+        if probe: probe.fingerprint = data["fingerprint"]
+        if known is not None: known = np.frombuffer(bytes.fromhex(known), "<u4")
+    cp.probe = probe # an error of its functions is none of the file
+    cp.known = None if known is None else tuple(known.tolist())
+    with warnings.catch_warnings(), entries_of(path): # calibrate gave them
+        warnings.simplefilter("ignore")
+        cp._found = fit_again(cp, found) if again else found
     return cp
 
 # %% ../../nbs/procedures/08_saving.ipynb #5bba6dfb
