@@ -127,7 +127,7 @@ class BadRow(ValueError):
         self.text = text.rstrip("\r\n")
 
 # %% ../../nbs/files/01_csv_jsonl.ipynb #1212ca78
-def _names_once(pairs):
+def names_once(pairs):
     if len(row := dict(pairs)) == len(pairs): return row
     raise ValueError("a name stands there twice")
 
@@ -152,7 +152,7 @@ def json_rows(lines):
     for i, line in enumerate(lines, 1):
         if not line.strip(): continue
         try:
-            row = json.loads(line, object_pairs_hook=_names_once,
+            row = json.loads(line, object_pairs_hook=names_once,
                              parse_constant=_constant, parse_float=_number)
             _check_depth(line)
         except (ValueError, RecursionError) as e:

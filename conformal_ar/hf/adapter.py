@@ -29,6 +29,7 @@ from .onnx import Compiled, chosen_engine
 from .precision import ROUNDING, SMALL, check_dtype, choose_device, fingerprint_of, is_exact, log_probs_of, prepare_model
 from .supported import check_pair, check_paths, check_special, special_ids
 from .texts import Ids, ModelTokenizer, Texts, check_steady, check_tokens, own_tokenizer, shipped_models
+from ..procedures.saving import ODD
 from ..search.autoregressive import as_weights, real_tokens
 from ..search.score_checks import check_adapter
 from ..theory.checks import warn_caller
@@ -313,8 +314,6 @@ def base_of(folder:str|Path)->str|None: # None where it holds no adapter
 
 # %% ../../nbs/hf/01_adapter.ipynb #2509c4dc
 HEADER = 10**8 # bytes that safetensors allows
-ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
-       RecursionError) # of JSON that is none, or other than expected
 
 def _size_needed(path):
     "Bytes that a file of weights must have; `OSError` for one of another kind"

@@ -27,6 +27,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from .. import own_object
+from ..files.csv_jsonl import names_once
 from ..files.whole_files import check_pointer, version_of, write_text
 from ..theory.checks import check_count, warn_caller
 from ..theory.groups import by_length, group_key, group_label
@@ -84,7 +85,8 @@ def plain(value:Any)->Any:
     return str(value) if isinstance(value, float) and np.isinf(value) else value
 
 # %% ../../nbs/procedures/08_saving.ipynb #0ddfields
-ODD = TypeError, LookupError, AttributeError, ArithmeticError, RecursionError
+ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+       RecursionError) # of JSON that is none, or other than expected
 KINDS:dict[str, Any] = dict(
     procedure=str, module=str, settings=dict, functions=dict, found=list, notes=dict,
     versions=dict) # of the fields that a file has
@@ -93,18 +95,13 @@ KINDS:dict[str, Any] = dict(
 def entries_of(path:Path):
     "What odd entries of the file `path` raise becomes a `ValueError` that names it"
     try: yield
-    except (ValueError, *ODD) as e:
+    except ODD as e:
         if str(path) in str(e): raise
         why = f"it lacks {e}" if isinstance(e, KeyError) else str(e) or type(e).__name__
         raise ValueError(f"{path} is damaged, or was changed by hand: {why:.300}; "
                          "calibrate again and save") from e
 
 # %% ../../nbs/procedures/08_saving.ipynb #0ddfieldt
-def _once(pairs):
-    "A dictionary of JSON, whose keys stand once"
-    if len(found := dict(pairs)) < len(pairs): raise ValueError("a key stands twice")
-    return found
-
 def _constant(name):
     "An infinity, which files of before have; NaN is no number"
     if name == "NaN": raise ValueError("it holds NaN")
@@ -119,10 +116,10 @@ def _parsed(path):
         f"{path} is no calibration, or a damaged one: give the folder of one")
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig"),
-                          object_pairs_hook=_once, parse_constant=_constant)
+                          object_pairs_hook=names_once, parse_constant=_constant)
         form, whole = data["format"], data.pop("checksum", None) == checksum(data)
         whole &= all(isinstance(data.get(k, o()), o) for k, o in KINDS.items())
-    except (ValueError, *ODD): raise corrupt from None
+    except ODD: raise corrupt from None
     if form not in (5, FORMAT):
         advice = "update conformal_ar" if str(form) > str(FORMAT) else "calibrate again"
         raise ValueError(
